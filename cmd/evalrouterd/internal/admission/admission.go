@@ -1,0 +1,234 @@
+// Package admission turns requests into quotes and quotes into runs.
+//
+// A quote is computed once and frozen: rates, limits, selection and order
+// come from it and from nowhere else. Starting a run is one transaction of
+// the store; this package only decides what is asked of it.
+package admission
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// Store is what admission keeps and reads.
+type Store interface {
+	Workspace(context.Context, core.WorkspaceID) (core.WorkspaceInfo, error)
+	Connection(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
+	InsertQuote(context.Context, core.Quote) error
+	Quote(context.Context, core.Scope, core.QuoteID) (store.QuoteState, error)
+	Admit(context.Context, store.Admission) (store.Admitted, error)
+	Now() core.Micros
+}
+
+// Catalog is what can be evaluated, and by which managed routes.
+type Catalog interface {
+	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
+	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	Route(core.RouteID) (core.Target, bool)
+}
+
+// Starter is told of new runs.
+type Starter interface {
+	Wake(core.WorkspaceID, core.RunID)
+}
+
+// Service quotes and admits.
+type Service struct {
+	Store    Store
+	Catalog  Catalog
+	Adapters provider.Set
+	Engine   Starter
+	// NewID gives a random UUID.
+	NewID func() string
+}
+
+// QuoteRequest is what a caller asks a quote for.
+type QuoteRequest struct {
+	Name         string
+	Profile      core.ProfileID
+	Route        core.RouteID
+	Connection   core.ConnectionID
+	Full         bool
+	SampleCount  *int
+	Seed         *uint32
+	Cap          *usd.Micro
+	Preview      bool
+	Concurrency  core.Concurrency
+	OutputFormat string
+	// Reasoning is the requested mode, "" for the provider's default.
+	Reasoning string
+}
+
+// Quote computes what a run would be. Unless it is a preview, it is kept and
+// can be accepted until it expires.
+func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Quote, error) {
+	if err := r.check(); err != nil {
+		return core.Quote{}, err
+	}
+	profile, err := s.profile(ctx, sc, r.Profile)
+	if err != nil {
+		return core.Quote{}, err
+	}
+	target, err := s.target(ctx, sc, r)
+	if err != nil {
+		return core.Quote{}, err
+	}
+	q, err := s.compute(ctx, sc, r, profile, target)
+	if err != nil {
+		return core.Quote{}, err
+	}
+	if q.Preview {
+		return q, nil
+	}
+	if q.Cap < q.MinCap {
+		return core.Quote{}, core.Refuse(core.CapBelowMinimum, "a cap of %s cannot pay for one task; the smallest useful cap here is %s", q.Cap, q.MinCap).
+			With("minimum_cap_microusd", q.MinCap.Wire())
+	}
+	return q, s.Store.InsertQuote(ctx, q)
+}
+
+func (r QuoteRequest) check() error {
+	switch {
+	case r.Reasoning != "" && r.Reasoning != "provider_default":
+		return core.Refuse(core.ReasoningUnsupported, "this model offers no choice of reasoning; leave it out or ask for provider_default")
+	case r.OutputFormat != "" && r.OutputFormat != "default":
+		return core.Refuse(core.OutputFormat, "this benchmark has one output format, default")
+	case !r.Full && r.SampleCount != nil && (*r.SampleCount < 1 || *r.SampleCount > core.MaxSample):
+		return invalid("coverage.sample_count", "out_of_range", "a sample has 1 to %d tasks; ask for full coverage to run more", core.MaxSample)
+	case r.Cap == nil && !r.Preview:
+		return invalid("max_charge_microusd", "required", "a quote needs a spending cap in max_charge_microusd")
+	case r.Cap != nil && *r.Cap <= 0:
+		return invalid("max_charge_microusd", "out_of_range", "a spending cap is more than nothing")
+	case r.Cap != nil && *r.Cap > core.MaxCap:
+		return core.Refuse(core.BudgetLimit, "a cap is at most %s", core.MaxCap).With("limit_microusd", core.MaxCap.Wire())
+	}
+	return nil
+}
+
+// invalid refuses one field of a request.
+func invalid(path, code, format string, args ...any) *core.Refusal {
+	return core.Refuse(core.InvalidRequest, format, args...).With("fields", []map[string]string{{"path": path, "code": code}})
+}
+
+func (s *Service) profile(ctx context.Context, sc core.Scope, id core.ProfileID) (core.Profile, error) {
+	p, err := s.Catalog.Profile(ctx, sc, id)
+	if err != nil {
+		if _, ok := err.(*core.Refusal); ok {
+			return p, invalid("selection.profile_ids[0]", "unknown", "there is no such benchmark version here; see the catalog")
+		}
+		return p, err
+	}
+	if ok, reason := p.Ready(); !ok {
+		return p, core.Refuse(core.FeatureUnavailable, "%s cannot be run now (%s)", p.ID, reason).With("reason", reason)
+	}
+	return p, nil
+}
+
+func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p core.Profile, t core.Target) (core.Quote, error) {
+	w, err := s.Store.Workspace(ctx, sc.Workspace)
+	if err != nil {
+		return core.Quote{}, err
+	}
+	now := s.Store.Now()
+	q := core.Quote{
+		ID: core.QuoteID(s.NewID()), Workspace: sc.Workspace, Epoch: w.Epoch, Name: r.Name, CreatedAt: now, ExpiresAt: now + core.QuoteLife,
+		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Concurrency: r.Concurrency, Warnings: []string{},
+	}
+	if r.Cap != nil {
+		q.Cap = *r.Cap
+	}
+	q.Limit, q.LimitReasons = core.Limit(r.Concurrency, t, q.Coverage.N)
+	if q.TaskIDsHash, err = s.taskIDs(ctx, q); err != nil {
+		return core.Quote{}, err
+	}
+	if q.MinCap, err = s.firstTask(ctx, q); err != nil {
+		return core.Quote{}, err
+	}
+	q.ScopeHash = q.Fingerprint()
+	q.Warnings = warnings(q)
+	return q, nil
+}
+
+func coverage(r QuoteRequest, p core.Profile) core.Coverage {
+	c := core.Coverage{Full: r.Full, N: core.DefaultSample, Seed: core.DefaultSeed}
+	if r.SampleCount != nil {
+		c.N = *r.SampleCount
+	}
+	if r.Seed != nil {
+		c.Seed = *r.Seed
+	}
+	if c.Full || c.N > p.TaskCount {
+		c.N = p.TaskCount
+	}
+	return c
+}
+
+// taskIDs is the hash of the selected tasks' ids in the benchmark's own
+// order: what is evaluated, whatever order it is asked in.
+func (s *Service) taskIDs(ctx context.Context, q core.Quote) (string, error) {
+	if q.Coverage.N == q.Profile.TaskCount {
+		return q.Profile.TaskIDsSHA256, nil
+	}
+	order, at := q.Order(), make([]int, q.Coverage.N)
+	for i := range at {
+		at[i] = order.At(i)
+	}
+	slices.Sort(at)
+	h := sha256.New()
+	for _, pos := range at {
+		task, err := s.Catalog.Task(ctx, q.Profile, pos)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(h, task.ID)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// firstTask is the worst case of the first task in order. The service itself
+// starts no task without setting that aside, so no smaller cap can start one.
+func (s *Service) firstTask(ctx context.Context, q core.Quote) (usd.Micro, error) {
+	adapter, ok := s.Adapters[q.Target.Protocol]
+	if !ok {
+		return 0, core.Refuse(core.ModelUnavailable, "this service does not speak %s", q.Target.Protocol)
+	}
+	task, err := s.Catalog.Task(ctx, q.Profile, q.Order().At(0))
+	if err != nil {
+		return 0, err
+	}
+	if !q.Target.Priced {
+		return 0, nil
+	}
+	w, err := q.Target.Prices.Worst(adapter.Bound(provider.RequestFor(q, task)), int64(q.OutputBound()))
+	if err != nil {
+		return 0, core.Refuse(core.UnboundedModelCost, "the worst case of one call cannot be computed at these prices")
+	}
+	return w, nil
+}
+
+func warnings(q core.Quote) []string {
+	w := []string{}
+	if q.Target.Simulated {
+		w = append(w, "Simulated: a practice route answers from the tasks themselves. Its score shows nothing about a model.")
+	}
+	if q.Coverage.N < q.Profile.TaskCount {
+		w = append(w, fmt.Sprintf("A sample of %d of %d tasks is not a full-benchmark score.", q.Coverage.N, q.Profile.TaskCount))
+	}
+	if q.Target.Metered() {
+		if q.Target.Priced {
+			w = append(w, "The provider bills you directly. The cap bounds what its reported usage costs at your declared rates, not its invoice.")
+		} else {
+			w = append(w, "The provider bills you directly and no rates are declared, so the cap cannot bound what it bills.")
+		}
+	}
+	return w
+}

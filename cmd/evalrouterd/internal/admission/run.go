@@ -1,0 +1,35 @@
+package admission
+
+import (
+	"context"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// RunRequest asks to start the run of a quote.
+type RunRequest struct {
+	Quote    core.QuoteID
+	Name     string
+	Metadata map[string]string
+	// Op, Key and RequestHash identify the request for replay.
+	Op, Key, RequestHash string
+	Encode               func(core.Run, core.Quote) ([]byte, error)
+}
+
+// Start admits a run, or replays the answer of an earlier identical request.
+func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (store.Admitted, error) {
+	w, err := s.Store.Workspace(ctx, sc.Workspace)
+	if err != nil {
+		return store.Admitted{}, err
+	}
+	out, err := s.Store.Admit(ctx, store.Admission{
+		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Op: r.Op, Key: r.Key, RequestHash: r.RequestHash,
+		RunID: core.RunID(s.NewID()), TransferID: s.NewID(), ConsentID: s.NewID(), Practice: w.Practice, Encode: r.Encode,
+	})
+	if err != nil {
+		return out, err
+	}
+	s.Engine.Wake(sc.Workspace, out.Run)
+	return out, nil
+}

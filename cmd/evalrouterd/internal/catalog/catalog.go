@@ -1,0 +1,103 @@
+// Package catalog is what can be evaluated and by which managed routes.
+//
+// Benchmarks come from two places. Generated ones are computed task by task
+// and store nothing; added ones were admitted from a manifest and a data file
+// whose hash it names, and their tasks are rows. Either way a profile is one
+// version that never changes.
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// Store is where profiles and stored tasks are kept.
+type Store interface {
+	Profiles(context.Context, core.Scope) ([]core.Profile, error)
+	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
+	PutProfile(context.Context, core.Profile, iter.Seq2[bundle.Task, error]) (bool, error)
+	Task(context.Context, core.ProfileID, int) (bundle.Task, error)
+	TaskIDs(context.Context, core.ProfileID) iter.Seq2[string, error]
+	Now() core.Micros
+}
+
+// Catalog is safe for concurrent use.
+type Catalog struct {
+	store  Store
+	routes []core.Target
+}
+
+// New makes a catalog over a store with the managed routes that are offered.
+func New(s Store, routes []core.Target) *Catalog { return &Catalog{store: s, routes: routes} }
+
+// Profiles lists the benchmarks that a workspace sees.
+func (c *Catalog) Profiles(ctx context.Context, sc core.Scope) ([]core.Profile, error) {
+	return c.store.Profiles(ctx, sc)
+}
+
+// Profile reads one benchmark version.
+func (c *Catalog) Profile(ctx context.Context, sc core.Scope, id core.ProfileID) (core.Profile, error) {
+	return c.store.Profile(ctx, sc, id)
+}
+
+// Routes lists the managed routes, in the order they are shown.
+func (c *Catalog) Routes() []core.Target { return c.routes }
+
+// Route finds a managed route.
+func (c *Catalog) Route(id core.RouteID) (core.Target, bool) {
+	for _, r := range c.routes {
+		if r.RouteID == id {
+			return r, true
+		}
+	}
+	return core.Target{}, false
+}
+
+// Grader makes the grader that a profile declares.
+func (c *Catalog) Grader(p core.Profile) (bundle.Grader, error) { return graderOf(p.GraderConfig) }
+
+func graderOf(raw json.RawMessage) (bundle.Grader, error) {
+	var cfg bundle.GraderConfig
+	if err := json.Unmarshal(raw, &cfg); err != nil {
+		return nil, fmt.Errorf("decode grader: %w", err)
+	}
+	return generic.New(cfg)
+}
+
+// Task gives the task at a position of a benchmark.
+func (c *Catalog) Task(ctx context.Context, p core.Profile, pos int) (bundle.Task, error) {
+	if p.Generator == nil {
+		return c.store.Task(ctx, p.ID, pos)
+	}
+	tasks, err := generated(*p.Generator, p.TaskCount)
+	if err != nil {
+		return bundle.Task{}, err
+	}
+	return tasks.Task(pos)
+}
+
+// TaskIDs yields every task's id in the benchmark's own order.
+func (c *Catalog) TaskIDs(ctx context.Context, p core.Profile) iter.Seq2[string, error] {
+	if p.Generator == nil {
+		return c.store.TaskIDs(ctx, p.ID)
+	}
+	return func(yield func(string, error) bool) {
+		tasks, err := generated(*p.Generator, p.TaskCount)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for pos := range tasks.Len() {
+			t, err := tasks.Task(pos)
+			if !yield(t.ID, err) || err != nil {
+				return
+			}
+		}
+	}
+}

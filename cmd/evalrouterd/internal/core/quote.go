@@ -1,0 +1,126 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// Coverage is how much of a benchmark is evaluated.
+type Coverage struct {
+	Full bool   `json:"full,omitempty"`
+	N    int    `json:"n"` // tasks selected
+	Seed uint32 `json:"seed"`
+}
+
+// Concurrency is what was asked for: auto, max or N.
+type Concurrency struct {
+	Max bool `json:"max,omitempty"`
+	N   int  `json:"n,omitempty"` // 0 = auto unless Max
+}
+
+// Quote is a reviewed offer. Everything a run needs is frozen in it; a run
+// never reads a price, a route or a benchmark version from anywhere else.
+type Quote struct {
+	ID        QuoteID     `json:"id"`
+	Workspace WorkspaceID `json:"workspace"`
+	Epoch     int64       `json:"epoch"`
+	Name      string      `json:"name,omitempty"`
+	CreatedAt Micros      `json:"created_at"`
+	ExpiresAt Micros      `json:"expires_at"`
+	Preview   bool        `json:"preview,omitempty"`
+	Cap       usd.Micro   `json:"cap"`
+	// MinCap is the worst case of the first task: no smaller cap can start one.
+	MinCap      usd.Micro   `json:"min_cap"`
+	Target      Target      `json:"target"`
+	Profile     Profile     `json:"profile"`
+	Coverage    Coverage    `json:"coverage"`
+	TaskIDsHash string      `json:"task_ids_hash"`
+	Concurrency Concurrency `json:"concurrency"`
+	// Limit is the number of calls in flight that the run may have.
+	Limit        int      `json:"limit"`
+	LimitReasons []string `json:"limit_reasons"`
+	Warnings     []string `json:"warnings"`
+	// ScopeHash identifies what is evaluated and how, without cap and time.
+	ScopeHash string `json:"scope_hash"`
+}
+
+// Hold is the credit that admission sets aside: what can become a charge of
+// ours. A connection's spend is billed by its provider.
+func (q Quote) Hold() usd.Micro {
+	if q.Target.Metered() {
+		return 0
+	}
+	return q.Cap
+}
+
+// Book is the set of accounts that a run is paid from. Practice credit pays
+// simulated routes, and only those.
+func (q Quote) Book(practice bool) Book {
+	if practice && q.Target.Simulated {
+		return PracticeBook
+	}
+	return CreditBook
+}
+
+// Book is a set of ledger accounts.
+type Book string
+
+// Books of a workspace.
+const (
+	CreditBook   Book = "credit"
+	PracticeBook Book = "practice"
+)
+
+// Fingerprint is the hash of what a quote would evaluate: benchmark version
+// and data, selection, target revision, limits and grader.
+func (q Quote) Fingerprint() string {
+	b, err := json.Marshal(struct {
+		Profile, Manifest, Dataset, Tasks, Target, Protocol, Grader, Order string
+		Revision, MaxOutput                                                int
+		Coverage                                                           Coverage
+	}{
+		string(q.Profile.ID), q.Profile.ManifestSHA256, q.Profile.DatasetSHA256, q.TaskIDsHash,
+		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, OrderAlgorithm,
+		q.Target.Revision, q.OutputBound(), q.Coverage,
+	})
+	if err != nil {
+		panic(err) // strings and integers always marshal
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// OutputBound is the most output tokens that a call of this quote asks for.
+func (q Quote) OutputBound() int {
+	return OutputBound(q.Profile, q.Target)
+}
+
+// OutputBound is the smaller of what the benchmark needs and the target allows.
+func OutputBound(p Profile, t Target) int {
+	return min(p.MaxOutputTokens, t.MaxOutputTokens)
+}
+
+// Order is the task order of the quote.
+func (q Quote) Order() Order { return NewOrder(q.Profile.TaskCount, q.Coverage.Seed) }
+
+// Limit decides how many calls may be in flight and says why.
+func Limit(c Concurrency, t Target, tasks int) (n int, reasons []string) {
+	switch {
+	case c.Max:
+		n, reasons = t.Ceiling, append(reasons, "max: the ceiling of this route")
+	case c.N > 0:
+		n, reasons = c.N, append(reasons, "requested")
+		if n > t.Ceiling {
+			n, reasons = t.Ceiling, append(reasons, "lowered to the ceiling of this route")
+		}
+	default:
+		n, reasons = min(t.Auto, t.Ceiling), append(reasons, "auto: the usual value of this route")
+	}
+	if n > tasks {
+		n, reasons = tasks, append(reasons, "lowered to the number of tasks")
+	}
+	return max(n, 1), reasons
+}

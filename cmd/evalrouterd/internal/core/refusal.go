@@ -1,0 +1,65 @@
+package core
+
+import "fmt"
+
+// Code names a refusal in the vocabulary of the HTTP contract.
+type Code string
+
+// Codes that the service gives. The HTTP layer holds each to the registry.
+const (
+	BudgetLimit            Code = "budget_limit"
+	CapBelowMinimum        Code = "cap_below_minimum"
+	ConcurrencyUnsupported Code = "concurrency_unsupported"
+	ConnectionUnverified   Code = "connection_unverified"
+	EndpointRefused        Code = "endpoint_refused"
+	FeatureUnavailable     Code = "feature_unavailable"
+	IdempotencyConflict    Code = "idempotency_conflict"
+	InsufficientCredit     Code = "insufficient_credit"
+	InvalidRequest         Code = "invalid_request"
+	ModelUnavailable       Code = "model_unavailable"
+	NotFound               Code = "not_found"
+	OutputFormat           Code = "output_format_unsupported"
+	QuoteAlreadyAccepted   Code = "quote_already_accepted"
+	QuoteExpired           Code = "quote_expired"
+	QuoteStale             Code = "quote_stale"
+	ReasoningUnsupported   Code = "reasoning_unsupported"
+	ResultExpired          Code = "result_expired"
+	RunNotFinished         Code = "run_not_finished"
+	StorageLow             Code = "storage_low"
+	UnboundedModelCost     Code = "unbounded_model_cost"
+)
+
+// Refusal is an expected no: the request cannot be done, nothing was done,
+// and the caller is told why. Details hold figures and ids, never secrets.
+type Refusal struct {
+	Code    Code
+	Message string
+	Details map[string]any
+}
+
+// Error is the sentence.
+func (r *Refusal) Error() string { return r.Message }
+
+// Is compares codes, so errors.Is(err, &Refusal{Code: c}) works.
+func (r *Refusal) Is(target error) bool {
+	t, ok := target.(*Refusal)
+	return ok && t.Code == r.Code
+}
+
+// Refuse makes a refusal.
+func Refuse(code Code, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// With adds a detail.
+func (r *Refusal) With(key string, value any) *Refusal {
+	if r.Details == nil {
+		r.Details = map[string]any{}
+	}
+	r.Details[key] = value
+	return r
+}
+
+// Missing is the one answer for what does not exist and for what belongs to
+// another workspace.
+func Missing(what string) *Refusal { return Refuse(NotFound, "there is no such %s here", what) }

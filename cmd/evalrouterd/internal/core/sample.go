@@ -1,0 +1,120 @@
+package core
+
+import (
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// SampleState is where a task of a run stands. A task without a row is
+// planned, or skipped once its run has ended.
+type SampleState string
+
+// Sample states.
+const (
+	SamplePlanned    SampleState = "planned"
+	SampleInCall     SampleState = "in_call"
+	SampleAnswered   SampleState = "answered"
+	SampleGraded     SampleState = "graded"
+	SampleUnresolved SampleState = "unresolved"
+	SampleRefused    SampleState = "refused"
+	SampleFailed     SampleState = "failed"
+	SampleCancelled  SampleState = "cancelled"
+	SamplePending    SampleState = "pending"
+	SampleLeftOut    SampleState = "left_out"
+)
+
+// CallState is where one provider call stands.
+type CallState string
+
+// Call states.
+const (
+	CallIntent    CallState = "intent"    // reserved, provably not sent
+	CallSent      CallState = "sent"      // may have reached the provider
+	CallResponded CallState = "responded" // answered and recorded
+	CallRejected  CallState = "rejected"  // the provider said no and did no work
+	CallVoided    CallState = "voided"    // never sent
+	CallUnknown   CallState = "unknown"   // sent, and no answer was recorded
+	CallLate      CallState = "late"      // the answer came after the call was unknown
+)
+
+// Live says that a call holds a reservation.
+func (s CallState) Live() bool { return s == CallIntent || s == CallSent }
+
+// callEdges lists every legal step of a call.
+var callEdges = map[CallState][]CallState{
+	CallIntent:  {CallSent, CallVoided},
+	CallSent:    {CallResponded, CallRejected, CallUnknown, CallVoided},
+	CallUnknown: {CallLate},
+}
+
+// CanMove says whether a call may go from one state to another.
+func CanMove(from, to CallState) bool {
+	for _, s := range callEdges[from] {
+		if s == to {
+			return true
+		}
+	}
+	return false
+}
+
+// Outcome labels beside those of a graded answer (bundle.Outcome).
+const (
+	ProviderError bundle.Outcome = "provider_error"
+	JudgeError    bundle.Outcome = "judge_error"
+	GraderError   bundle.Outcome = "grader_error"
+	SkippedBudget bundle.Outcome = "skipped_budget"
+	// CancelledTask and TimedOut were stopped by a person and by the time limit.
+	CancelledTask bundle.Outcome = "cancelled"
+	PendingTask   bundle.Outcome = "pending"
+	LeftOut       bundle.Outcome = "left_out"
+)
+
+// Sample is a task of a run.
+type Sample struct {
+	Run       RunID
+	Idx       int    // place in the run's order, from 0
+	TaskID    string // the benchmark's id of the task
+	State     SampleState
+	Outcome   bundle.Outcome // "" until settled
+	Attempt   int            // calls made so far
+	MaxCost   usd.Micro      // worst case of one call
+	Charge    usd.Micro      // what counted against the cap
+	Score     *float64
+	Extracted string
+	Span      *[2]int
+	Rule      string
+	Grader    string // id@version
+	Code      string // error code, "" when graded
+	StartedAt Micros
+	EndedAt   Micros
+}
+
+// Call is one request to a provider.
+type Call struct {
+	ID       CallID
+	Run      RunID
+	Idx      int
+	Kind     string // target or judge
+	Part     int
+	Attempt  int
+	State    CallState
+	Worker   string
+	Fence    int64
+	Reserved usd.Micro
+	// Hash is the SHA-256 of the rendered request.
+	Hash string
+}
+
+// Error codes of tasks.
+const (
+	CodeProviderError      = "provider_error"
+	CodeProviderTimeout    = "provider_timeout"
+	CodeRateLimited        = "provider_rate_limited"
+	CodeOutcomeUnknown     = "provider_outcome_unknown"
+	CodeTransientUnbilled  = "provider_transient_unbilled"
+	CodeRefused            = "refused"
+	CodeInvalidOutput      = "invalid_output"
+	CodeGraderError        = "grader_error"
+	CodeCredentialRejected = "credential_rejected"
+	CodeInternal           = "internal_error"
+)

@@ -1,0 +1,88 @@
+package core
+
+// Kinds of target.
+const (
+	Managed    = "managed"
+	Connection = "connection"
+)
+
+// Protocols of provider adapters.
+const (
+	OpenAIChat        = "openai_chat"
+	OpenAICompletions = "openai_completions"
+	PracticeProtocol  = "practice"
+)
+
+// Target is what answers the tasks, frozen into a quote: a managed route or a
+// connection, at one revision.
+type Target struct {
+	Kind         string       `json:"kind"`
+	RouteID      RouteID      `json:"route_id,omitempty"`
+	ConnectionID ConnectionID `json:"connection_id,omitempty"`
+	ModelID      string       `json:"model_id"`
+	DisplayName  string       `json:"display_name"`
+	Provider     string       `json:"provider"`
+	Protocol     string       `json:"protocol"`
+	Revision     int          `json:"revision"`
+	BaseURL      string       `json:"base_url,omitempty"`
+	// Simulated targets never leave the machine and show nothing about a model.
+	Simulated bool `json:"simulated,omitempty"`
+	// ContextWindow and MaxOutputTokens are limits in tokens.
+	ContextWindow   int `json:"context_window"`
+	MaxOutputTokens int `json:"max_output_tokens"`
+	// Priced says that Prices hold; a connection without declared rates is
+	// not priced, and the cap cannot bound what its provider bills.
+	Priced bool   `json:"priced"`
+	Prices Prices `json:"prices"`
+	// Ceiling is the most calls in flight that the operator or owner allows;
+	// Auto is what "auto" takes.
+	Ceiling int    `json:"ceiling"`
+	Auto    int    `json:"auto"`
+	Status  string `json:"status"` // active or retired
+}
+
+// Metered says that spend is billed by somebody else: it counts against the
+// cap, and no credit is held or charged for it.
+func (t Target) Metered() bool { return t.Kind == Connection }
+
+// Name is the target's id for people: the route, or connection:<id>.
+func (t Target) Name() string {
+	if t.Kind == Connection {
+		return "connection:" + string(t.ConnectionID)
+	}
+	return string(t.RouteID)
+}
+
+// ConnectionInfo is a user's own endpoint as the store keeps it. SealedKey is
+// ciphertext; the key itself is never here.
+type ConnectionInfo struct {
+	ID              ConnectionID
+	Workspace       WorkspaceID
+	Name            string
+	BaseURL         string
+	ModelID         string
+	Protocol        string
+	Revision        int
+	SealedKey       []byte
+	KeyVersion      int
+	MaxOutputTokens int
+	ContextWindow   int
+	MaxConcurrency  int
+	PriceIn         *int64 // micro-dollars for a million tokens
+	PriceOut        *int64
+	Check           CheckResult
+	CreatedAt       Micros
+	CheckedAt       Micros // 0 = never at this revision
+	DisabledAt      Micros // 0 = enabled
+}
+
+// CheckResult is what the last check of a connection found.
+type CheckResult struct {
+	Status      string `json:"status,omitempty"` // ok or failed
+	ErrorCode   string `json:"error_code,omitempty"`
+	Message     string `json:"message,omitempty"`
+	LatencyMS   int64  `json:"latency_ms,omitempty"`
+	ModelEcho   string `json:"model_echo,omitempty"`
+	SentRequest bool   `json:"sent_request,omitempty"`
+	At          Micros `json:"at,omitempty"`
+}

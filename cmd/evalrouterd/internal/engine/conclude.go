@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/stat"
+)
+
+// resultVersion is the version of a run's first and, so far, only result.
+const resultVersion = 1
+
+// manyEmpty is the share of empty answers, in percent, above which a result
+// carries a warning: a silent fault reads as a bad model.
+const manyEmpty = 20
+
+// conclude computes a run's frozen result from what became of its tasks.
+func conclude(e store.Ending) core.Result {
+	stop := e.Run.Reason
+	state, reason, outcomes := core.Conclude(e.Run.Planned, e.Run.Tallies, e.Unresolved, stop)
+	return core.Result{
+		Run: e.Run.ID, Version: resultVersion, FinalizedAt: e.Now, State: state, Reason: reason, Planned: e.Run.Planned,
+		Outcomes: outcomes, Unresolved: e.Unresolved, Metrics: metrics(e.Scores, outcomes[bundle.Right]), Errors: e.Errors,
+		Money:    core.Money{Cap: e.Run.Cap, Charged: e.Run.Charged, Metered: e.Run.Metered, Absorbed: e.Run.Absorbed, Waived: e.Run.Waived},
+		Warnings: resultWarnings(e, outcomes),
+	}
+}
+
+// metrics are the figures over the graded tasks: the share that is right, and
+// the mean score where scores are not all 0 or 1. Nothing graded, no figure.
+func metrics(s store.Scores, right int) []core.Metric {
+	if s.N == 0 {
+		return []core.Metric{}
+	}
+	out := []core.Metric{Accuracy(right, s.N)}
+	if s.Sum != float64(right) {
+		out = append(out, meanScore(s))
+	}
+	return out
+}
+
+// Accuracy is the share of right answers among the graded, with its Wilson
+// interval.
+func Accuracy(right, n int) core.Metric {
+	p := float64(right) / float64(n)
+	w := stat.Wilson(right, n, 0.95)
+	m := core.Metric{Key: "accuracy", Name: "Accuracy", Value: p, N: n, Interval: &core.Interval{Method: "wilson", Lower: w.Lower, Upper: w.Upper}}
+	if n > 1 {
+		se := math.Sqrt(p * (1 - p) / float64(n-1))
+		m.StdErr = &se
+	}
+	return m
+}
+
+// meanScore has no interval here: which one is right is for the benchmark's
+// family to say.
+func meanScore(s store.Scores) core.Metric {
+	n := float64(s.N)
+	m := core.Metric{Key: "mean_score", Name: "Mean score", Value: s.Sum / n, N: s.N}
+	if s.N > 1 {
+		v := max(0, (s.SumSq-s.Sum*s.Sum/n)/(n-1))
+		se := math.Sqrt(v / n)
+		m.StdErr = &se
+	}
+	return m
+}
+
+func resultWarnings(e store.Ending, outcomes core.Tallies) []string {
+	w := []string{}
+	if empty, graded := outcomes[bundle.Empty], outcomes.Graded(); empty*100 > graded*manyEmpty {
+		w = append(w, fmt.Sprintf("%d of %d graded answers are empty. Look at the endpoint before you read the score.", empty, graded))
+	}
+	if e.Unresolved > 0 {
+		w = append(w, fmt.Sprintf("%d calls have an unknown outcome: the provider may have processed them, and they were not charged or repeated.", e.Unresolved))
+	}
+	if e.Run.Unreported > 0 {
+		w = append(w, fmt.Sprintf("%d answers came without usage that adds up; nothing was charged for them.", e.Run.Unreported))
+	}
+	return w
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// maxDispatch bounds how many calls are journalled in one commit.
+const maxDispatch = 256
+
+// leaseGrace is how long after a call's deadline its claim still holds.
+const leaseGrace = time.Minute
+
+// job is one task on its way.
+type job struct {
+	intent store.Intent
+	task   bundle.Task
+	req    provider.Request
+	bound  int64 // most input tokens that can be billed
+	// retries counts the attempts that this process made after the first.
+	retries int
+}
+
+// dispatch reserves the next tasks in order and starts their calls.
+func (r *runner) dispatch(ctx context.Context) (started int, err error) {
+	n := min(r.quote.Limit-r.inflight, maxDispatch)
+	if r.tight {
+		n = 1 // near the cap, what does not fit would be rendered again and again
+	}
+	places := r.queue.peek(n)
+	jobs := make([]job, len(places))
+	intents := make([]store.Intent, len(places))
+	for i, p := range places {
+		if jobs[i], err = r.prepare(ctx, p); err != nil {
+			return 0, err
+		}
+		intents[i] = jobs[i].intent
+	}
+	res, err := r.e.o.Journal.Reserve(ctx, r.id, r.lease(), intents)
+	if err != nil {
+		return 0, fmt.Errorf("reserve: %w", err)
+	}
+	if !res.Running {
+		return 0, r.refresh(ctx)
+	}
+	r.queue.take(res.Granted)
+	for _, j := range jobs[:res.Granted] {
+		r.inflight++
+		go r.call(j)
+	}
+	if res.Granted < len(places) {
+		return res.Granted, r.capReached(ctx, intents[res.Granted].Worst)
+	}
+	return res.Granted, nil
+}
+
+// capReached waits for calls in flight to give back what they do not use, and
+// ends the run when there are none: a cheaper task never overtakes, for that
+// would bias the score.
+func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
+	r.blocked, r.tight = true, true
+	if r.inflight > 0 {
+		return nil
+	}
+	return r.stop(ctx, core.SpendingCap, core.EventCapReached, map[string]any{"next_task_worst_case_microusd": worst.Wire()})
+}
+
+// prepare renders a task's request and bounds its cost.
+func (r *runner) prepare(ctx context.Context, p store.Redo) (job, error) {
+	task, err := r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(p.Idx))
+	if err != nil {
+		return job{}, fmt.Errorf("read task %d: %w", p.Idx, err)
+	}
+	req := provider.RequestFor(r.quote, task)
+	req.Key, req.Attempt = r.key, p.Attempt+1
+	body, err := r.adapter.Render(req)
+	if err != nil {
+		return job{}, fmt.Errorf("render task %d: %w", p.Idx, err)
+	}
+	j := job{task: task, req: req, bound: r.adapter.Bound(req)}
+	var worst usd.Micro
+	if r.quote.Target.Priced {
+		if worst, err = r.quote.Target.Prices.Worst(j.bound, int64(req.MaxOutput)); err != nil {
+			return job{}, fmt.Errorf("bound task %d: %w", p.Idx, err)
+		}
+	}
+	sum := sha256.Sum256(body)
+	j.intent = store.Intent{
+		Call: core.CallID(r.e.o.NewCallID()), Idx: p.Idx, TaskID: task.ID, Attempt: req.Attempt, Worst: worst, Hash: hex.EncodeToString(sum[:]),
+	}
+	return j, nil
+}
+
+func (r *runner) lease() store.Lease {
+	until := r.e.o.Clock.Now().Add(r.e.o.CallTimeout + leaseGrace)
+	return store.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro())}
+}

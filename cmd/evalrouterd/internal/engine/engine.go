@@ -1,0 +1,196 @@
+// Package engine runs evaluations: it takes the tasks of each live run in
+// order, reserves, calls, records and grades them, and ends the run.
+//
+// The database is the truth and this package is only its motor. Whatever it
+// holds in memory can be lost at any moment: a restart settles the calls of
+// the dead process (store.Recover) and goes on from what was recorded.
+//
+// One goroutine a run decides what is asked next; one goroutine a call makes
+// it. A provider call is never aborted because somebody stopped looking: it
+// is recorded, for it will be billed.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// Journal is where calls are recorded before and after they are made.
+type Journal interface {
+	Reserve(context.Context, core.RunID, store.Lease, []store.Intent) (store.Reserved, error)
+	MarkSent(context.Context, core.CallID) error
+	Respond(context.Context, store.Response) error
+	Retry(context.Context, store.Ended, core.CallState, store.Lease, store.Intent, map[string]any) error
+	Replan(context.Context, store.Ended, core.CallState) error
+	GiveUp(context.Context, store.Ended, core.CallState, bool, string) error
+	MarkUnknown(context.Context, store.Ended) error
+	RecordGrade(context.Context, store.Grade) error
+	Evidence(context.Context, core.RunID, int) (store.Evidence, bool, error)
+}
+
+// Runs is the life of runs.
+type Runs interface {
+	Live(context.Context) ([]core.Run, error)
+	Run(context.Context, core.Scope, core.RunID) (core.Run, error)
+	Quote(context.Context, core.Scope, core.QuoteID) (store.QuoteState, error)
+	Recover(context.Context) (store.Recovered, error)
+	Progress(context.Context, core.RunID) (store.Progress, error)
+	Start(context.Context, core.RunID) error
+	Stop(context.Context, core.RunID, core.Reason, string, map[string]any) error
+	SetWaiting(context.Context, core.RunID, core.Micros, string) error
+	AppendEvent(context.Context, core.RunID, string, map[string]any) error
+	Finalize(context.Context, core.RunID, string, string, func(store.Ending) core.Result) (core.State, error)
+}
+
+// Tasks is where tasks and graders come from.
+type Tasks interface {
+	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	Grader(core.Profile) (bundle.Grader, error)
+}
+
+// Keys opens the credential of a connection.
+type Keys interface {
+	Key(context.Context, core.Scope, core.Target) (provider.Secret, error)
+}
+
+// Clock is time, so that tests own it.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits, or returns the context's error.
+	Sleep(context.Context, time.Duration) error
+}
+
+// Options of an Engine. All fields are required unless they say otherwise.
+type Options struct {
+	Journal  Journal
+	Runs     Runs
+	Tasks    Tasks
+	Keys     Keys
+	Adapters provider.Set
+	Clock    Clock
+	// NewID gives a random UUID, NewCallID a time-ordered one.
+	NewID     func() string
+	NewCallID func() string
+	// Jitter gives a number in [0,1) for retry delays.
+	Jitter func() float64
+	Log    *slog.Logger
+	// Worker names this process in the journal.
+	Worker string
+	// CallTimeout is a call's deadline; 0 means 10 minutes.
+	CallTimeout time.Duration
+	// Changed is told whenever a run's log may have grown; nil for nobody.
+	Changed func(core.RunID)
+}
+
+// Engine runs everything that is live. Start it once.
+type Engine struct {
+	o Options
+
+	mu      sync.Mutex
+	runners map[core.RunID]*runner
+	stopped bool
+	group   sync.WaitGroup
+	// dispatch ends when no new call may begin; calls ends when the calls in
+	// flight may no longer be waited for.
+	dispatch, calls         context.Context
+	stopDispatch, stopCalls context.CancelFunc
+}
+
+// New makes an engine that does nothing yet.
+func New(o Options) *Engine {
+	if o.CallTimeout == 0 {
+		o.CallTimeout = 10 * time.Minute
+	}
+	if o.Changed == nil {
+		o.Changed = func(core.RunID) {}
+	}
+	e := &Engine{o: o, runners: map[core.RunID]*runner{}}
+	e.dispatch, e.stopDispatch = context.WithCancel(context.Background())
+	e.calls, e.stopCalls = context.WithCancel(context.Background())
+	return e
+}
+
+// Start settles what a dead process left and takes up every live run. The
+// caller must be the only process that makes calls.
+func (e *Engine) Start(ctx context.Context) error {
+	found, err := e.o.Runs.Recover(ctx)
+	if err != nil {
+		return err
+	}
+	if found.Voided+found.Unknown > 0 {
+		e.o.Log.Info("recovered calls of an earlier process", "voided", found.Voided, "unknown", found.Unknown)
+	}
+	live, err := e.o.Runs.Live(ctx)
+	if err != nil {
+		return fmt.Errorf("list live runs: %w", err)
+	}
+	for _, r := range live {
+		e.wake(r.ID, r.Workspace)
+	}
+	return nil
+}
+
+// Wake tells the engine that a run was admitted or asked to stop.
+func (e *Engine) Wake(ws core.WorkspaceID, run core.RunID) { e.wake(run, ws) }
+
+func (e *Engine) wake(id core.RunID, ws core.WorkspaceID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return
+	}
+	if r, ok := e.runners[id]; ok {
+		r.poke()
+		return
+	}
+	r := newRunner(e, id, ws)
+	e.runners[id] = r
+	e.group.Add(1)
+	go func() {
+		defer e.group.Done()
+		r.run()
+		e.mu.Lock()
+		delete(e.runners, id)
+		e.mu.Unlock()
+		e.o.Changed(id)
+	}()
+}
+
+// Active is the number of runs being worked on.
+func (e *Engine) Active() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.runners)
+}
+
+// Stop begins no more calls and waits for those in flight until ctx ends;
+// what has no answer by then is left sent, and a restart makes it unknown.
+// Live runs stay live.
+func (e *Engine) Stop(ctx context.Context) error {
+	e.mu.Lock()
+	e.stopped = true
+	e.mu.Unlock()
+	e.stopDispatch()
+	done := make(chan struct{})
+	go func() { e.group.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		e.stopCalls()
+		<-done
+		return context.Cause(ctx)
+	}
+}
+
+// errStopping ends a runner whose engine stops.
+var errStopping = errors.New("the engine is stopping")

@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// scripted is an adapter whose outcomes a test decides. It counts how often
+// each task was asked.
+type scripted struct {
+	answer func(task bundle.Task, attempt int) provider.Outcome
+
+	mu    sync.Mutex
+	asked map[string]int
+	open  int
+	most  int
+}
+
+func (s *scripted) Call(ctx context.Context, r provider.Request) provider.Outcome {
+	s.mu.Lock()
+	if s.asked == nil {
+		s.asked = map[string]int{}
+	}
+	s.asked[r.Gold.ID]++
+	s.open++
+	s.most = max(s.most, s.open)
+	s.mu.Unlock()
+	defer func() { s.mu.Lock(); s.open--; s.mu.Unlock() }()
+	return s.answer(*r.Gold, r.Attempt)
+}
+
+func (s *scripted) times(task string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[task]
+}
+
+func (s *scripted) Render(r provider.Request) ([]byte, error) { return json.Marshal(r.Messages) }
+func (s *scripted) Bound(provider.Request) int64              { return 100 }
+func (s *scripted) Parse(raw []byte) provider.Outcome {
+	return provider.Outcome{Class: provider.Answered, Text: string(raw), Finish: bundle.FinishStop, Raw: raw}
+}
+
+// say is a complete answer that used as many tokens as its bound allows or less.
+func say(text string, in, out int64) provider.Outcome {
+	return provider.Outcome{
+		Class: provider.Answered, Text: text, Finish: bundle.FinishStop, Raw: []byte(text), Status: 200,
+		Usage: &core.Usage{Input: in, Output: out},
+	}
+}
+
+func right(t bundle.Task) string { return bundle.Reply(t, true, 1) }
+func wrong(t bundle.Task) string { return bundle.Reply(t, false, 1) }
+
+type noKeys struct{}
+
+func (noKeys) Key(context.Context, core.Scope, core.Target) (provider.Secret, error) {
+	return provider.Secret{}, nil
+}
+
+// instant is a clock on which every sleep is over at once and moves time on.
+type instant struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *instant) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *instant) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	c.now = c.now.Add(d)
+	c.mu.Unlock()
+	return ctx.Err()
+}
+
+// world is a service without its HTTP layer.
+type world struct {
+	t       *testing.T
+	dir     string
+	store   *store.Store
+	catalog *catalog.Catalog
+	adapter *scripted
+	engine  *engine.Engine
+	admit   *admission.Service
+	clock   *instant
+	changed chan core.RunID
+}
+
+var scope = core.Scope{Workspace: core.Local, Actor: "owner"}
+
+var target = core.Target{
+	Kind: core.Managed, RouteID: "practice.scripted", ModelID: "scripted", DisplayName: "Scripted", Provider: "practice",
+	Protocol: core.PracticeProtocol, Revision: 1, Simulated: true, ContextWindow: 32768, MaxOutputTokens: 100, Priced: true,
+	Prices:  core.Prices{Version: "t1", Input: usd.PerMillion(1 * usd.Dollar), Output: usd.PerMillion(2 * usd.Dollar), Reasoning: usd.PerMillion(2 * usd.Dollar)},
+	Ceiling: 256, Auto: 8, Status: "active",
+}
+
+// worstCase is what one scripted call reserves: 100 tokens each way.
+const worstCase = 300 * usd.Micro(1)
+
+func newWorld(t *testing.T, answer func(bundle.Task, int) provider.Outcome) *world {
+	w := &world{
+		t: t, dir: t.TempDir(), adapter: &scripted{answer: answer}, changed: make(chan core.RunID, 1<<16),
+		clock: &instant{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
+	}
+	w.open()
+	t.Cleanup(func() { w.close() })
+	ctx := context.Background()
+	if _, err := w.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: core.Local, Slug: "local", Name: "Local", Practice: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Grant(ctx, "practice-grant", core.Local, core.PracticeBook, 100*usd.Dollar, "practice"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catalog.Install(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) open() {
+	s, err := store.Open(context.Background(), store.Options{Path: filepath.Join(w.dir, "evalrouter.db"), Now: w.clock.Now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
+	adapters := provider.Set{core.PracticeProtocol: w.adapter}
+	w.engine = engine.New(engine.Options{
+		Journal: s, Runs: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
+		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
+		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
+		Changed: func(id core.RunID) { w.changed <- id },
+	})
+	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
+}
+
+func (w *world) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := w.engine.Stop(ctx); err != nil {
+		w.t.Errorf("stop engine: %v", err)
+	}
+	w.store.Close()
+}
+
+// start quotes and starts a run of n arithmetic tasks.
+func (w *world) start(n int, cap usd.Micro, limit int) core.RunID {
+	w.t.Helper()
+	ctx := context.Background()
+	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{
+		Profile: "arithmetic@1", Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: limit},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := w.admit.Start(ctx, scope, admission.RunRequest{
+		Quote: q.ID, Name: "test", Op: "POST /runs", Key: string(q.ID), RequestHash: "h",
+		Encode: func(r core.Run, _ core.Quote) ([]byte, error) { return json.Marshal(r.ID) },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out.Run
+}
+
+// wait waits until a run has ended and checks every invariant.
+func (w *world) wait(id core.RunID) core.Run {
+	w.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		r, err := w.store.Run(context.Background(), scope, id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if r.State.Terminal() {
+			w.audit()
+			return r
+		}
+		select {
+		case <-w.changed:
+		case <-deadline:
+			w.t.Fatalf("run did not end; it is %s, %v", r.State, r.Tallies)
+		}
+	}
+}
+
+func (w *world) audit() {
+	w.t.Helper()
+	found, err := w.store.Audit(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range found {
+		w.t.Errorf("audit: %s %s: %s", f.Rule, f.Subject, f.Detail)
+	}
+}
+
+func (w *world) result(id core.RunID) store.Result {
+	w.t.Helper()
+	r, err := w.store.Result(context.Background(), scope, id, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// events checks on the way that no event shows more than the cap.
+func (w *world) events(id core.RunID, cap usd.Micro) []core.Event {
+	w.t.Helper()
+	ev, err := w.store.Events(context.Background(), scope, id, store.EventQuery{Limit: 100000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i, e := range ev {
+		if e.Seq != int64(i+1) {
+			w.t.Fatalf("event %d has sequence %d", i+1, e.Seq)
+		}
+		var spend, reserved usd.Micro
+		if err := spend.UnmarshalText([]byte(fmt.Sprint(e.Data["spend_microusd"]))); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := reserved.UnmarshalText([]byte(fmt.Sprint(e.Data["reserved_microusd"]))); err != nil {
+			w.t.Fatal(err)
+		}
+		if spend+reserved > cap {
+			w.t.Errorf("event %d (%s): %s spent and %s reserved under a cap of %s", e.Seq, e.Type, spend, reserved, cap)
+		}
+	}
+	return ev
+}

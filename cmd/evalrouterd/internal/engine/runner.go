@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// progressEvery is the least time between two run.progress events.
+const progressEvery = time.Second
+
+// runner works on one run. Everything but pokes and settled is touched by its
+// own goroutine only.
+type runner struct {
+	e     *Engine
+	id    core.RunID
+	scope core.Scope
+	// pokes says that the run's row changed.
+	pokes chan struct{}
+	// settled carries finished tasks back.
+	settled chan settled
+
+	row     core.Run
+	book    core.Book
+	quote   core.Quote
+	order   core.Order
+	adapter provider.Adapter
+	grader  bundle.Grader
+	key     provider.Secret
+
+	queue    queue
+	inflight int
+	// blocked says that the next task did not fit under the cap: nothing is
+	// tried again until a call in flight settles.
+	blocked bool
+	// tight says that the cap has blocked a task before.
+	tight   bool
+	breaker breaker
+	// waiting ends when the run stops: no retry is waited for after that.
+	waiting     context.Context
+	stopWaiting context.CancelFunc
+	shown       time.Time
+	dirty       bool
+}
+
+// settled is what a call's goroutine reports at its end.
+type settled struct {
+	idx int
+	// again is set when the task was planned again.
+	again *store.Redo
+	// stop is the reason to end the run, "" to go on.
+	stop    core.Reason
+	why     string
+	unknown bool
+	// unreported says that a priced answer came without usable usage.
+	unreported bool
+	err        error
+}
+
+func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
+	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, pokes: make(chan struct{}, 1)}
+	r.waiting, r.stopWaiting = context.WithCancel(e.dispatch)
+	return r
+}
+
+func (r *runner) poke() {
+	select {
+	case r.pokes <- struct{}{}:
+	default:
+	}
+}
+
+// run works until the run has ended or the engine stops. A fault of ours ends
+// the run as failed, never silently.
+func (r *runner) run() {
+	defer r.stopWaiting()
+	err := r.safely(r.work)
+	if err == nil || errors.Is(err, errStopping) {
+		return
+	}
+	r.e.o.Log.Error("run stopped by an internal fault", "run_id", string(r.id), "error", err.Error())
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := r.fail(ctx); err != nil {
+		r.e.o.Log.Error("run could not be ended", "run_id", string(r.id), "error", err.Error())
+	}
+}
+
+// safely turns a panic into an error, with its type and stack in the log and
+// nothing of the data it was about.
+func (r *runner) safely(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.e.o.Log.Error("panic", "run_id", string(r.id), "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			err = errors.New("panic in a run")
+		}
+	}()
+	return f()
+}
+
+func (r *runner) fail(ctx context.Context) error {
+	if err := r.e.o.Runs.Stop(ctx, r.id, core.InternalFailure, "", nil); err != nil {
+		return err
+	}
+	for r.inflight > 0 {
+		<-r.settled
+		r.inflight--
+	}
+	_, err := r.finalize(ctx)
+	return err
+}
+
+func (r *runner) work() error {
+	ctx := r.e.dispatch
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	if r.row.State.Terminal() {
+		return nil
+	}
+	if err := r.e.o.Runs.Start(ctx, r.id); err != nil {
+		return err
+	}
+	if err := r.gradeStored(ctx); err != nil {
+		return err
+	}
+	if err := r.refresh(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := r.step(ctx); err != nil {
+			return err
+		}
+		if r.done() {
+			_, err := r.finalize(ctx)
+			return err
+		}
+		if err := r.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// load reads everything that a run's work depends on.
+func (r *runner) load(ctx context.Context) error {
+	var err error
+	if r.row, err = r.e.o.Runs.Run(ctx, r.scope, r.id); err != nil {
+		return fmt.Errorf("read run: %w", err)
+	}
+	q, err := r.e.o.Runs.Quote(ctx, r.scope, r.row.QuoteID)
+	if err != nil {
+		return fmt.Errorf("read quote: %w", err)
+	}
+	r.quote, r.order, r.book = q.Quote, q.Quote.Order(), r.row.Book
+	adapter, ok := r.e.o.Adapters[r.quote.Target.Protocol]
+	if !ok {
+		return fmt.Errorf("no adapter speaks %s", r.quote.Target.Protocol)
+	}
+	r.adapter = adapter
+	if r.grader, err = r.e.o.Tasks.Grader(r.quote.Profile); err != nil {
+		return fmt.Errorf("make grader: %w", err)
+	}
+	if r.key, err = r.e.o.Keys.Key(ctx, r.scope, r.quote.Target); err != nil {
+		return fmt.Errorf("open credential: %w", err)
+	}
+	p, err := r.e.o.Runs.Progress(ctx, r.id)
+	if err != nil {
+		return fmt.Errorf("read progress: %w", err)
+	}
+	r.queue = newQueue(p, r.quote.Coverage.N)
+	r.settled = make(chan settled, r.quote.Limit)
+	return nil
+}
+
+// refresh reads the run's row again, and lets go of waiting retries when the
+// run no longer makes calls.
+func (r *runner) refresh(ctx context.Context) (err error) {
+	if r.row, err = r.e.o.Runs.Run(ctx, r.scope, r.id); err != nil {
+		return fmt.Errorf("read run: %w", err)
+	}
+	if r.row.State != core.Running {
+		r.stopWaiting()
+	}
+	return nil
+}
+
+// step starts as many calls as may be started now.
+func (r *runner) step(ctx context.Context) error {
+	for r.row.State == core.Running && !r.blocked && r.inflight < r.quote.Limit && !r.queue.empty() {
+		if over := r.timeLeft() <= 0; over {
+			return r.stop(ctx, core.TimeLimit, "", nil)
+		}
+		started, err := r.dispatch(ctx)
+		if err != nil || started == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// done says that nothing is left to do: no call is in flight, and either no
+// task is left or none may start any more.
+func (r *runner) done() bool {
+	return r.inflight == 0 && (r.queue.empty() || r.row.State != core.Running)
+}
+
+func (r *runner) timeLeft() time.Duration {
+	started := max(r.row.StartedAt, r.row.CreatedAt)
+	return time.Duration(int64(started)+core.RunLimit-r.e.o.Clock.Now().UnixMicro()) * time.Microsecond
+}
+
+// wait blocks until a task settles, the run's row changes, or the engine
+// stops; then it takes everything that has settled meanwhile.
+func (r *runner) wait(ctx context.Context) error {
+	stopping := ctx.Done()
+	for {
+		select {
+		case s := <-r.settled:
+			return r.take(ctx, s)
+		case <-r.pokes:
+			return r.refresh(context.WithoutCancel(ctx))
+		case <-stopping:
+			if r.inflight == 0 {
+				return errStopping
+			}
+			stopping = nil
+			return r.drain()
+		}
+	}
+}
+
+// drain waits for the calls in flight of an engine that stops.
+func (r *runner) drain() error {
+	for r.inflight > 0 {
+		s := <-r.settled
+		r.inflight--
+		if s.err != nil {
+			r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", s.idx, "error", s.err.Error())
+		}
+	}
+	return errStopping
+}
+
+func (r *runner) take(ctx context.Context, s settled) error {
+	for more := true; more; {
+		if err := r.settle(ctx, s); err != nil {
+			return err
+		}
+		select {
+		case s = <-r.settled:
+		default:
+			more = false
+		}
+	}
+	r.e.o.Changed(r.id)
+	return r.progress(ctx, false)
+}
+
+// settle takes one finished task into account.
+func (r *runner) settle(ctx context.Context, s settled) error {
+	r.inflight--
+	r.blocked, r.dirty = false, true
+	if s.err != nil {
+		return fmt.Errorf("task %d: %w", s.idx, s.err)
+	}
+	if s.again != nil {
+		r.queue.again(*s.again)
+	}
+	why, tripped := s.stop, s.stop != ""
+	if !tripped {
+		why, tripped = r.breaker.record(s)
+	}
+	if !tripped || r.row.State != core.Running {
+		return nil
+	}
+	return r.stop(ctx, why, "", map[string]any{"reason": s.why})
+}
+
+// stop ends dispatch for a reason.
+func (r *runner) stop(ctx context.Context, why core.Reason, event string, data map[string]any) error {
+	if err := r.e.o.Runs.Stop(ctx, r.id, why, event, data); err != nil {
+		return err
+	}
+	return r.refresh(ctx)
+}
+
+// progress appends a run.progress event, at most once in progressEvery.
+func (r *runner) progress(ctx context.Context, last bool) error {
+	now := r.e.o.Clock.Now()
+	if !r.dirty || !last && now.Sub(r.shown) < progressEvery {
+		return nil
+	}
+	run, err := r.e.o.Runs.Run(ctx, r.scope, r.id)
+	if err != nil {
+		return err
+	}
+	r.shown, r.dirty = now, false
+	return r.e.o.Runs.AppendEvent(ctx, r.id, core.EventProgress, progressData(run, r.inflight, r.quote.Limit))
+}
+
+func progressData(run core.Run, open, limit int) map[string]any {
+	outcomes := map[string]int{}
+	for o, n := range run.Tallies {
+		outcomes[string(o)] = n
+	}
+	return map[string]any{
+		"phase": string(run.State), "planned": run.Planned, "processed": run.Tallies.Total(), "graded": run.Tallies.Graded(),
+		"errors": run.Tallies.Errors(), "outcomes": outcomes, "right": run.Tallies[bundle.Right], "scored": run.Tallies.Graded(),
+		"open_calls": open, "limit": limit, "wait_count": 0,
+	}
+}
+
+// finalize freezes the result.
+func (r *runner) finalize(ctx context.Context) (core.State, error) {
+	if err := r.progress(ctx, true); err != nil {
+		return "", err
+	}
+	state, err := r.e.o.Runs.Finalize(ctx, r.id, r.e.o.NewID(), r.e.o.NewID(), conclude)
+	if err != nil {
+		return "", fmt.Errorf("end run: %w", err)
+	}
+	return state, nil
+}

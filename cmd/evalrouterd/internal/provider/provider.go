@@ -1,0 +1,119 @@
+// Package provider is how models are asked.
+//
+// An adapter makes at most one request a call and says what is known about
+// it afterwards. Uncertainty is data: whether a provider may have done the
+// work decides whether a call may ever be made again, so it is part of the
+// outcome and never read from an error's text.
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// Request is one call: everything that is sent, and nothing that is not.
+type Request struct {
+	Target core.Target
+	// Key is the provider's credential, "" when it needs none.
+	Key       Secret
+	Messages  []bundle.Message
+	MaxOutput int
+	// Gold is the task itself, filled only for simulated targets. It is never
+	// serialised or logged.
+	Gold *bundle.Task
+	// Attempt counts from 1 and lets simulated targets vary.
+	Attempt int
+}
+
+// Class is what is known about a call.
+type Class string
+
+// Classes of outcome. Only NotSent and Rejected prove that the provider did
+// no work.
+const (
+	Answered Class = "answered" // complete and parsed
+	Rejected Class = "rejected" // the provider said no
+	NotSent  Class = "not_sent" // no connection was obtained
+	Unknown  Class = "unknown"  // may have been processed; no usable answer
+)
+
+// Reach says whom a rejection concerns: this task, or every task of the run.
+type Reach string
+
+// Reaches of a rejection.
+const (
+	ThisTask   Reach = "task"       // too long, flagged: leave this task out
+	Route      Reach = "route"      // model or parameter: equal for every task
+	Connection Reach = "connection" // credential or permission
+	Account    Reach = "account"    // the owner's money or quota is gone
+	Overload   Reach = "overload"   // rate limit or overload: try later
+)
+
+// Outcome is what is known after a call.
+type Outcome struct {
+	Class Class
+	// Reach holds for Rejected.
+	Reach Reach
+	// Refused says that the provider signalled a refusal to answer.
+	Refused bool
+	// Malformed says that an answer with usage came, but cannot be read.
+	Malformed bool
+
+	Text   string
+	Finish bundle.Finish
+	// Usage is nil when none was reported, or none that adds up.
+	Usage *core.Usage
+	// Raw is the body as received, for the record; nil when nothing was.
+	Raw []byte
+
+	Status    int // HTTP status, 0 without one
+	Code      string
+	Message   string // the provider's sentence, sanitised, at most 500 characters
+	Model     string // as echoed
+	RequestID string // the provider's id for the call
+	// RetryAfter is the provider's hint; HasRetryAfter tells 0 from none.
+	RetryAfter    time.Duration
+	HasRetryAfter bool
+}
+
+// Adapter speaks one protocol.
+type Adapter interface {
+	// Call makes at most one request. It returns Unknown, never NotSent, once
+	// any byte of the request may have reached the provider.
+	Call(context.Context, Request) Outcome
+	// Render is the request body as it would be sent: it bounds the input and
+	// its hash identifies the call.
+	Render(Request) ([]byte, error)
+	// Bound is the most input tokens that the request can be billed for.
+	Bound(Request) int64
+	// Parse reads a recorded answer again. It gives the same text, finish and
+	// usage as when it came.
+	Parse(raw []byte) Outcome
+}
+
+// Set is the adapters by protocol.
+type Set map[string]Adapter
+
+// Secret is a credential that does not print.
+type Secret struct{ value string }
+
+// NewSecret wraps a credential.
+func NewSecret(v string) Secret { return Secret{v} }
+
+// Reveal is the credential itself, for the one header that carries it.
+func (s Secret) Reveal() string { return s.value }
+
+// Empty says that there is none.
+func (s Secret) Empty() bool { return s.value == "" }
+
+// String hides the credential.
+func (s Secret) String() string { return "[redacted]" }
+
+// GoString hides it from %#v.
+func (s Secret) GoString() string { return "[redacted]" }
+
+// MarshalText hides it from encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }

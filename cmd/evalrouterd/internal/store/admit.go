@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// idempotencyLife is how long an answer is kept for replay.
+const idempotencyLife = 30 * 24 * 3600 * 1_000_000
+
+// Admission asks to start the run of a quote.
+type Admission struct {
+	Scope    core.Scope
+	Quote    core.QuoteID
+	Name     string
+	Metadata map[string]string
+	// Op, Key and RequestHash identify the request: the same three again are
+	// answered with the stored bytes.
+	Op, Key, RequestHash string
+	// RunID and TransferID are used if a run is made.
+	RunID      core.RunID
+	TransferID string
+	ConsentID  string
+	// Practice says that the workspace has practice credit.
+	Practice bool
+	// Encode makes the answer's body from the new run. It must be pure: it
+	// may run more than once.
+	Encode func(core.Run, core.Quote) ([]byte, error)
+}
+
+// Admitted is the answer to an admission.
+type Admitted struct {
+	Run      core.RunID
+	Body     []byte
+	Status   int
+	Replayed bool
+}
+
+// Admit is the one place where a run begins: idempotency record, quote
+// consumed, credit held, run, consent and first events are one transaction.
+// An answer that is not a success is not stored, so that the same key works
+// after credit was added.
+func (s *Store) Admit(ctx context.Context, a Admission) (out Admitted, err error) {
+	err = s.writer.do(ctx, func(t *tx) error {
+		out = Admitted{}
+		if done, err := t.replay(a, &out); err != nil || done {
+			return err
+		}
+		q, err := t.openQuote(a)
+		if err != nil {
+			return err
+		}
+		run := newRun(a, q, t.now)
+		if err := t.insertRun(run, q); err != nil {
+			return err
+		}
+		if err := t.hold(a, run, q); err != nil {
+			return err
+		}
+		if err := t.firstEvents(run); err != nil {
+			return err
+		}
+		run.NextSeq = 3
+		out.Run, out.Status = run.ID, 201
+		if out.Body, err = a.Encode(run, q); err != nil {
+			return fmt.Errorf("encode run: %w", err)
+		}
+		return t.remember(a, out)
+	})
+	return out, err
+}
+
+func (t *tx) replay(a Admission, out *Admitted) (bool, error) {
+	var hash, body, run string
+	err := t.row(`SELECT request_hash, status, body, coalesce(run_id, '') FROM idempotency WHERE workspace_id = $1 AND op = $2 AND key = $3`,
+		string(a.Scope.Workspace), a.Op, a.Key).Scan(&hash, &out.Status, &body, &run)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if hash != a.RequestHash {
+		return false, core.Refuse(core.IdempotencyConflict, "this idempotency key was used for another request; nothing was started")
+	}
+	out.Run, out.Body, out.Replayed = core.RunID(run), []byte(body), true
+	return true, nil
+}
+
+func (t *tx) openQuote(a Admission) (core.Quote, error) {
+	q, err := scanQuote(t.row(selectQuote, string(a.Quote), string(a.Scope.Workspace)))
+	if err != nil {
+		return core.Quote{}, err
+	}
+	if q.Run != "" {
+		return core.Quote{}, core.Refuse(core.QuoteAlreadyAccepted, "this quote already started run %s; nothing new was started", q.Run).With("run_id", string(q.Run))
+	}
+	if t.now >= q.ExpiresAt {
+		return core.Quote{}, core.Refuse(core.QuoteExpired, "the quote has expired; nothing was started")
+	}
+	if err := t.fresh(q.Quote); err != nil {
+		return core.Quote{}, err
+	}
+	return q.Quote, t.one(`UPDATE quotes SET consumed_by = $1 WHERE id = $2 AND consumed_by IS NULL`, string(a.RunID), string(q.ID))
+}
+
+// fresh says whether what the quote froze is still on offer: the workspace's
+// epoch, the benchmark's manifest and, for a connection, its revision.
+func (t *tx) fresh(q core.Quote) error {
+	var epoch int64
+	if err := t.row(`SELECT epoch FROM workspaces WHERE id = $1`, string(q.Workspace)).Scan(&epoch); err != nil {
+		return fmt.Errorf("read epoch: %w", err)
+	}
+	var manifest, status string
+	err := t.row(`SELECT manifest_sha256, status FROM profiles WHERE id = $1`, string(q.Profile.ID)).Scan(&manifest, &status)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("read benchmark: %w", err)
+	}
+	stale := epoch != q.Epoch || manifest != q.Profile.ManifestSHA256 || status != "active"
+	if q.Target.Kind == core.Connection && !stale {
+		var revision int
+		var disabled core.Micros
+		if err := t.row(`SELECT revision, disabled_at FROM connections WHERE id = $1 AND workspace_id = $2`,
+			string(q.Target.ConnectionID), string(q.Workspace)).Scan(&revision, &disabled); err != nil {
+			return fmt.Errorf("read connection: %w", err)
+		}
+		stale = revision != q.Target.Revision || disabled != 0
+	}
+	if stale {
+		return core.Refuse(core.QuoteStale, "the benchmark or the model has changed since this quote; nothing was started")
+	}
+	return nil
+}
+
+func newRun(a Admission, q core.Quote, now core.Micros) core.Run {
+	return core.Run{
+		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
+		Name: a.Name, Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
+		Cap: q.Cap, Held: q.Hold(), Planned: q.Coverage.N, NextSeq: 1, CreatedAt: now, Tallies: core.Tallies{},
+	}
+}
+
+func (t *tx) insertRun(r core.Run, q core.Quote) error {
+	meta, err := json.Marshal(r.Metadata)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO runs (id, workspace_id, quote_id, chain_root, chain_pos, scope_hash, name, metadata, state, book, cap, held, planned, profile_id, target, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		string(r.ID), string(r.Workspace), string(r.QuoteID), string(r.ChainRoot), r.ChainPos, r.ScopeHash, r.Name, string(meta), string(r.State),
+		string(r.Book), int64(r.Cap), int64(r.Held), r.Planned, string(q.Profile.ID), q.Target.Name(), int64(r.CreatedAt))
+	return err
+}
+
+// hold sets the run's possible charge aside and records who consented.
+func (t *tx) hold(a Admission, r core.Run, q core.Quote) error {
+	err := t.move(transfer{id: a.TransferID, workspace: r.Workspace, book: r.Book, from: accAvailable, to: accHeld, amount: r.Held, code: "hold", run: r.ID})
+	if errors.Is(err, errShort) {
+		var have usd.Micro
+		if err := t.row(`SELECT balance FROM ledger_accounts WHERE id = $1`, accountID(r.Workspace, r.Book, accAvailable)).Scan(&have); err != nil {
+			return err
+		}
+		return core.Refuse(core.InsufficientCredit, "available credit is %s and this cap needs %s; nothing was started or charged, and the quote is kept", have, r.Held).
+			With("required_microusd", r.Held.Wire()).With("available_microusd", have.Wire())
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO consents (id, quote_id, kind, actor, doc, at) VALUES ($1, $2, 'start', $3, '{}', $4)`,
+		a.ConsentID, string(q.ID), a.Scope.Actor, int64(t.now))
+	return err
+}
+
+func (t *tx) firstEvents(r core.Run) error {
+	if err := t.event(r.ID, core.EventQueued, map[string]any{"quote_id": string(r.QuoteID), "planned": r.Planned, "cap_microusd": r.Cap.Wire()}); err != nil {
+		return err
+	}
+	return t.event(r.ID, core.EventHeld, map[string]any{"held_microusd": r.Held.Wire()})
+}
+
+func (t *tx) remember(a Admission, out Admitted) error {
+	_, err := t.exec(`INSERT INTO idempotency (workspace_id, op, key, request_hash, status, body, run_id, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		string(a.Scope.Workspace), a.Op, a.Key, a.RequestHash, out.Status, string(out.Body), null(string(out.Run)), int64(t.now), int64(t.now)+idempotencyLife)
+	return err
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Finding is one broken invariant.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Subject string `json:"subject"`
+	Detail  string `json:"detail"`
+}
+
+// check is an invariant as a query for its violations: subject and detail.
+type check struct {
+	rule  string
+	query string
+}
+
+// checks recompute every promise from calls, samples and transfers, and trust
+// no total that was kept. Each finds nothing in a healthy store.
+var checks = []check{
+	{"cap.exceeded", `SELECT id, 'spend and reservation exceed the cap' FROM runs WHERE charged + metered + reserved > cap`},
+	{"ledger.sum", `SELECT workspace_id || '/' || book, 'balances sum to ' || sum(balance) FROM ledger_accounts GROUP BY workspace_id, book HAVING sum(balance) <> 0`},
+	{"ledger.negative", `SELECT id, 'balance is ' || balance FROM ledger_accounts WHERE allow_negative = 0 AND balance < 0`},
+	{"ledger.balance", `SELECT a.id, 'balance ' || a.balance || ' is not what its transfers give' FROM ledger_accounts a WHERE a.balance <>
+		coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.credit = a.id), 0) - coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.debit = a.id), 0)`},
+	{"ledger.held", `SELECT a.id, 'held ' || a.balance || ' is not what unreleased runs hold' FROM ledger_accounts a WHERE a.kind = 'held' AND a.balance <>
+		coalesce((SELECT sum(r.held - r.charged) FROM runs r WHERE r.workspace_id = a.workspace_id AND r.book = a.book AND r.hold_released = 0), 0)`},
+	{"run.reserved", `SELECT r.id, 'reserved ' || r.reserved || ' is not the sum of its live calls' FROM runs r WHERE r.reserved <>
+		coalesce((SELECT sum(c.reserved) FROM calls c WHERE c.run_id = r.id AND c.state IN ('intent', 'sent')), 0)`},
+	{"run.spend", `SELECT r.id, 'spend ' || (r.charged + r.metered) || ' is not the sum of its calls' FROM runs r WHERE r.charged + r.metered <>
+		coalesce((SELECT sum(c.spent) FROM calls c WHERE c.run_id = r.id), 0)`},
+	{"run.charged", `SELECT r.id, 'charged ' || r.charged || ' is not the sum of its charge transfers' FROM runs r WHERE r.charged <>
+		coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.run_id = r.id AND t.code = 'charge'), 0)`},
+	{"run.waived", `SELECT r.id, 'waived ' || r.waived || ' is not the reservations of its unknown calls' FROM runs r WHERE r.waived <>
+		coalesce((SELECT sum(c.reserved) FROM calls c WHERE c.run_id = r.id AND c.state IN ('unknown', 'late')), 0)`},
+	{"run.hold", `SELECT id, 'a run has released its hold exactly when it has ended' FROM runs WHERE hold_released <> CASE WHEN state IN ('completed', 'partial', 'failed', 'cancelled') THEN 1 ELSE 0 END`},
+	{"run.open", `SELECT DISTINCT s.run_id, 'an ended run has open tasks' FROM samples s JOIN runs r ON r.id = s.run_id
+		WHERE s.state IN ('in_call', 'answered') AND r.state IN ('completed', 'partial', 'failed', 'cancelled')`},
+	{"run.outcomes", `SELECT r.id, 'outcomes do not add up to planned' FROM runs r WHERE r.state IN ('completed', 'partial', 'failed', 'cancelled') AND r.planned <>
+		coalesce((SELECT sum(t.n) FROM tallies t WHERE t.run_id = r.id), 0)`},
+	{"run.result", `SELECT r.id, 'an ended run has no result' FROM runs r WHERE r.state IN ('completed', 'partial', 'failed', 'cancelled')
+		AND NOT EXISTS (SELECT 1 FROM results x WHERE x.run_id = r.id)`},
+	{"call.over", `SELECT id, 'charged ' || spent || ' of a reservation of ' || reserved FROM calls WHERE spent > reserved`},
+	{"call.charge", `SELECT id, 'an unanswered call was charged' FROM calls WHERE spent <> 0 AND state <> 'responded'`},
+	{"sample.attempts", `SELECT s.run_id || '/' || s.idx, 'attempt ' || s.attempt || ' is not its last call' FROM samples s WHERE s.attempt <>
+		coalesce((SELECT max(c.attempt) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx), 0)`},
+	{"sample.live", `SELECT s.run_id || '/' || s.idx, 'in call without a live call' FROM samples s WHERE s.state = 'in_call'
+		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.state IN ('intent', 'sent'))`},
+	{"sample.answered_once", `SELECT run_id || '/' || idx, 'answered ' || count(*) || ' times' FROM calls WHERE state = 'responded' GROUP BY run_id, idx, kind, part HAVING count(*) > 1`},
+	{"sample.unconsented", `SELECT c.run_id || '/' || c.idx, 'asked again after an unknown outcome' FROM calls c JOIN calls d
+		ON d.run_id = c.run_id AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt
+		WHERE c.state IN ('unknown', 'late', 'responded') AND d.consent_id IS NULL`},
+	{"sample.evidence", `SELECT s.run_id || '/' || s.idx, 'graded without a recorded answer' FROM samples s WHERE s.state = 'graded' AND s.origin = 'new'
+		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.state IN ('responded', 'late'))`},
+	{"sample.charge", `SELECT s.run_id || '/' || s.idx, 'charge ' || s.charge || ' is not the sum of its calls' FROM samples s WHERE s.charge <>
+		coalesce((SELECT sum(c.spent) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx), 0)`},
+	{"events.gap", `SELECT r.id, 'the log has gaps' FROM runs r WHERE r.next_seq - 1 <> (SELECT count(*) FROM events e WHERE e.run_id = r.id)
+		OR r.next_seq - 1 <> coalesce((SELECT max(e.seq) FROM events e WHERE e.run_id = r.id), 0)`},
+	{"quote.consumed", `SELECT r.id, 'its quote does not name it' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE q.consumed_by IS NULL OR q.consumed_by <> r.id`},
+}
+
+// maxFindings bounds how many violations of one rule are listed.
+const maxFindings = 20
+
+// Audit recomputes every invariant. It returns no finding for a healthy store.
+func (s *Store) Audit(ctx context.Context) ([]Finding, error) {
+	out := []Finding{}
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	if err != nil {
+		return nil, fmt.Errorf("begin audit: %w", err)
+	}
+	defer tx.Rollback()
+	for _, c := range checks {
+		found, err := c.run(ctx, tx)
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", c.rule, err)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func (c check) run(ctx context.Context, tx *sql.Tx) ([]Finding, error) {
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", c.query, maxFindings))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Finding
+	for rows.Next() {
+		f := Finding{Rule: c.rule}
+		if err := rows.Scan(&f.Subject, &f.Detail); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, rows.Err()
+}

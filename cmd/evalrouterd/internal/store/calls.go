@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// Intent is a call about to be made: the task at Idx, its worst case and the
+// hash of the request as rendered.
+type Intent struct {
+	Call    core.CallID
+	Idx     int
+	TaskID  string
+	Attempt int // from 1
+	Worst   usd.Micro
+	Hash    string
+}
+
+// Lease says who makes calls and until when the claim holds.
+type Lease struct {
+	Worker string
+	Until  core.Micros
+}
+
+// Reserved says how much of a batch was reserved. When Granted is short of
+// the batch, the rest did not fit under the cap now, or the run is no longer
+// running.
+type Reserved struct {
+	Granted int
+	Running bool
+}
+
+// Reserve journals calls in order, each with its worst case set aside, until
+// one does not fit: a later, cheaper task never overtakes a dearer one. This
+// is the first of two commits before a request leaves the machine; a call
+// that died here was provably not sent.
+func (s *Store) Reserve(ctx context.Context, run core.RunID, l Lease, batch []Intent) (out Reserved, err error) {
+	err = s.writer.do(ctx, func(t *tx) error {
+		out = Reserved{}
+		var state core.State
+		var free usd.Micro
+		if err := t.row(`SELECT state, cap - charged - metered - reserved FROM runs WHERE id = $1`, string(run)).Scan(&state, &free); err != nil {
+			return err
+		}
+		if out.Running = state == core.Running; !out.Running {
+			return nil
+		}
+		var total usd.Micro
+		for _, in := range batch {
+			if total+in.Worst > free {
+				break
+			}
+			total += in.Worst
+			out.Granted++
+		}
+		if out.Granted == 0 {
+			return nil
+		}
+		if err := t.one(`UPDATE runs SET reserved = reserved + $1 WHERE id = $2 AND state = 'running' AND charged + metered + reserved + $1 <= cap`,
+			int64(total), string(run)); err != nil {
+			return fmt.Errorf("reserve: %w", err)
+		}
+		for _, in := range batch[:out.Granted] {
+			if err := t.intent(run, l, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (t *tx) intent(run core.RunID, l Lease, in Intent) error {
+	err := t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, $5, $6)
+		ON CONFLICT (run_id, idx) DO UPDATE SET state = 'in_call', attempt = excluded.attempt, max_cost = excluded.max_cost WHERE samples.state = 'planned'`,
+		string(run), in.Idx, in.TaskID, int64(in.Worst), in.Attempt, int64(t.now))
+	if err != nil {
+		return fmt.Errorf("open sample %d: %w", in.Idx, err)
+	}
+	return t.insertCall(run, l, in)
+}
+
+func (t *tx) insertCall(run core.RunID, l Lease, in Intent) error {
+	_, err := t.exec(`INSERT INTO calls (id, run_id, idx, attempt, state, worker, fence, lease_until, reserved, request_hash, created_at)
+		VALUES ($1, $2, $3, $4, 'intent', $5, 1, $6, $7, $8, $9)`,
+		string(in.Call), string(run), in.Idx, in.Attempt, l.Worker, int64(l.Until), int64(in.Worst), in.Hash, int64(t.now))
+	if err != nil {
+		return fmt.Errorf("journal call: %w", err)
+	}
+	return nil
+}
+
+// MarkSent is the second commit before a request leaves: from here on the
+// provider may have it. An error means that the request must not be sent.
+func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
+	return s.writer.do(ctx, func(t *tx) error {
+		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND state = 'intent' AND fence = 1`, int64(t.now), string(call))
+	})
+}
+
+// Response is an answer as it is recorded.
+type Response struct {
+	Run       core.RunID
+	Workspace core.WorkspaceID
+	Book      core.Book
+	Metered   bool
+	Idx       int
+	Call      core.CallID
+	Raw       []byte
+	RawSHA256 string
+	Finish    string
+	Usage     *core.Usage
+	RequestID string // the provider's
+	// Refused says that the provider signalled a refusal: the task settles
+	// here, without a score.
+	Refused bool
+	// Failed is the error code when the answer cannot be graded at all.
+	Failed   string
+	Money    core.Settlement
+	Reserved usd.Micro
+	Transfer string
+	// AbsorbTransfer is used when something is absorbed.
+	AbsorbTransfer string
+	ExpiresAt      core.Micros
+}
+
+// Respond records a paid answer and settles its money, once: what was
+// reserved is released, what it cost is charged, and the raw answer is kept.
+// A graded sample never needs the provider again.
+func (s *Store) Respond(ctx context.Context, r Response) error {
+	usage := ""
+	if r.Usage != nil {
+		b, err := json.Marshal(r.Usage)
+		if err != nil {
+			return fmt.Errorf("encode usage: %w", err)
+		}
+		usage = string(b)
+	}
+	return s.writer.do(ctx, func(t *tx) error {
+		err := t.one(`UPDATE calls SET state = 'responded', spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
+			WHERE id = $7 AND state = 'sent' AND fence = 1`,
+			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), string(r.Call))
+		if err != nil {
+			return fmt.Errorf("record answer: %w", err)
+		}
+		if err := t.keep(r); err != nil {
+			return err
+		}
+		if err := t.settle(r); err != nil {
+			return err
+		}
+		switch {
+		case r.Refused:
+			return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
+		case r.Failed != "":
+			return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.ProviderError, r.Failed, r.Money.Spend, core.EventTaskFailed)
+		}
+		return t.one(`UPDATE samples SET state = 'answered', charge = charge + $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`,
+			int64(r.Money.Spend), string(r.Run), r.Idx)
+	})
+}
+
+func (t *tx) keep(r Response) error {
+	_, err := t.exec(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
+		string(r.Call), r.RawSHA256, len(r.Raw), r.Raw, int64(r.ExpiresAt))
+	if err != nil {
+		return fmt.Errorf("keep answer: %w", err)
+	}
+	return nil
+}
+
+// settle moves the money of one answer.
+func (t *tx) settle(r Response) error {
+	charged, metered := r.Money.Spend, usd.Micro(0)
+	if r.Metered {
+		charged, metered = 0, r.Money.Spend
+	}
+	err := t.one(`UPDATE runs SET reserved = reserved - $1, charged = charged + $2, metered = metered + $3, absorbed = absorbed + $4, unreported = unreported + $5
+		WHERE id = $6 AND reserved >= $1`,
+		int64(r.Reserved), int64(charged), int64(metered), int64(r.Money.Absorbed), flag(r.Money.Unreported), string(r.Run))
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	if err := t.move(transfer{id: r.Transfer, workspace: r.Workspace, book: r.Book, from: accHeld, to: accSpent, amount: charged, code: "charge", run: r.Run, call: r.Call}); err != nil {
+		return fmt.Errorf("charge: %w", err)
+	}
+	if r.Metered {
+		return nil
+	}
+	if err := t.move(transfer{id: r.AbsorbTransfer, workspace: r.Workspace, book: r.Book, from: accAbsorbed, to: accProvider, amount: r.Money.Absorbed, code: "absorb", run: r.Run, call: r.Call}); err != nil {
+		return fmt.Errorf("absorb: %w", err)
+	}
+	return nil
+}
+
+// settleSample ends a task without a score.
+func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bundle.Outcome, code string, charge usd.Micro, event string) error {
+	err := t.one(`UPDATE samples SET state = $1, outcome = $2, code = $3, charge = charge + $4, ended_at = $5
+		WHERE run_id = $6 AND idx = $7 AND state IN ('in_call', 'answered')`,
+		string(state), string(o), code, int64(charge), int64(t.now), string(run), idx)
+	if err != nil {
+		return fmt.Errorf("settle sample %d: %w", idx, err)
+	}
+	if err := t.tally(run, o); err != nil {
+		return err
+	}
+	return t.event(run, event, map[string]any{"index": idx, "outcome": string(o), "error_code": code, "charge_microusd": charge.Wire()})
+}
+
+func (t *tx) tally(run core.RunID, o bundle.Outcome) error {
+	_, err := t.exec(`INSERT INTO tallies (run_id, outcome, n) VALUES ($1, $2, 1)
+		ON CONFLICT (run_id, outcome) DO UPDATE SET n = tallies.n + 1`, string(run), string(o))
+	return err
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dialect holds what differs between the two databases.
+type dialect struct {
+	name  string
+	goose goose.Dialect
+	// begin opens a write transaction.
+	begin string
+	// snapshot is the isolation in which several reads agree.
+	snapshot sql.IsolationLevel
+	open     func(context.Context) (write, read *sql.DB, err error)
+	assert   func(context.Context, *sql.DB) error
+}
+
+func dialectOf(o Options) dialect {
+	if o.Postgres != "" {
+		return dialect{
+			name: "postgres", goose: goose.DialectPostgres, begin: "BEGIN", snapshot: sql.LevelRepeatableRead,
+			open: func(context.Context) (*sql.DB, *sql.DB, error) {
+				db, err := sql.Open("pgx", o.Postgres)
+				return db, db, err
+			},
+			assert: assertPostgres,
+		}
+	}
+	return dialect{
+		name: "sqlite", goose: goose.DialectSQLite3, begin: "BEGIN IMMEDIATE",
+		open:   func(context.Context) (*sql.DB, *sql.DB, error) { return openSQLite(o.Path) },
+		assert: assertSQLite,
+	}
+}
+
+// openSQLite gives one connection for writing and a few that cannot write.
+// Settings stand in the DSN: by Exec they would reach one pooled connection.
+func openSQLite(path string) (write, read *sql.DB, err error) {
+	dsn := func(extra ...string) string {
+		q := url.Values{"_pragma": append([]string{
+			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+			"journal_size_limit(67108864)", "cache_size(-16000)",
+		}, extra...)}
+		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+	}
+	if write, err = sql.Open("sqlite", dsn()+"&_txlock=immediate"); err != nil {
+		return nil, nil, err
+	}
+	write.SetMaxOpenConns(1)
+	if read, err = sql.Open("sqlite", dsn("query_only(1)")); err != nil {
+		return nil, nil, errors.Join(err, write.Close())
+	}
+	read.SetMaxOpenConns(6)
+	return write, read, nil
+}
+
+// minSQLite is the first version without the WAL-reset race, which can lose
+// acknowledged commits.
+var minSQLite = [3]int{3, 51, 3}
+
+func assertSQLite(ctx context.Context, db *sql.DB) error {
+	var version, journal string
+	var synchronous, foreignKeys int
+	for q, into := range map[string]any{
+		"SELECT sqlite_version()": &version, "PRAGMA journal_mode": &journal,
+		"PRAGMA synchronous": &synchronous, "PRAGMA foreign_keys": &foreignKeys,
+	} {
+		if err := db.QueryRowContext(ctx, q).Scan(into); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	if !atLeast(version, minSQLite) {
+		return fmt.Errorf("SQLite %s can lose committed data; 3.51.3 or later is required", version)
+	}
+	if journal != "wal" || synchronous != 2 || foreignKeys != 1 {
+		return fmt.Errorf("journal_mode=%s synchronous=%d foreign_keys=%d; WAL, 2 (FULL) and 1 are required", journal, synchronous, foreignKeys)
+	}
+	return nil
+}
+
+func assertPostgres(ctx context.Context, db *sql.DB) error {
+	for setting, want := range map[string]string{"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"} {
+		var got string
+		if err := db.QueryRowContext(ctx, "SELECT current_setting($1)", setting).Scan(&got); err != nil {
+			return fmt.Errorf("read %s: %w", setting, err)
+		}
+		if got != want {
+			return fmt.Errorf("%s is %s; it must be %s, or an acknowledged answer can be lost", setting, got, want)
+		}
+	}
+	return nil
+}
+
+func atLeast(version string, floor [3]int) bool {
+	parts := strings.SplitN(version, ".", 3)
+	for i, want := range floor {
+		if i >= len(parts) {
+			return false
+		}
+		got, err := strconv.Atoi(parts[i])
+		if err != nil || got < want {
+			return false
+		}
+		if got > want {
+			return true
+		}
+	}
+	return true
+}
+
+// isUnique says that a statement broke a unique constraint.
+func isUnique(err error) bool {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "23505"
+}

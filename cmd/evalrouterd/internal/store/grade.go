@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// maxExtracted bounds the extracted answer that is kept beside a score; the
+// span says where the whole of it stands.
+const maxExtracted = 200
+
+// Grade is a verdict about a recorded answer. A nil Verdict says that the
+// grader itself failed: an error of ours, never a zero.
+type Grade struct {
+	Run     core.RunID
+	Idx     int
+	Grader  bundle.Identity
+	Verdict *bundle.Verdict
+}
+
+// RecordGrade settles an answered task. It needs nothing but the stored
+// answer, so it can be repeated at any time for free.
+func (s *Store) RecordGrade(ctx context.Context, g Grade) error {
+	return s.writer.do(ctx, func(t *tx) error {
+		if g.Verdict == nil {
+			return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, 0, core.EventTaskFailed)
+		}
+		v := *g.Verdict
+		var from, to sql.NullInt64
+		if v.Span != nil {
+			from, to = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
+		}
+		var charge int64
+		err := t.row(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8
+			WHERE run_id = $9 AND idx = $10 AND state = 'answered' RETURNING charge`,
+			string(v.Outcome), v.Score, cut(v.Extracted, maxExtracted), from, to, v.Rule, g.Grader.ID+"@"+g.Grader.Version, int64(t.now), string(g.Run), g.Idx).
+			Scan(&charge)
+		if err != nil {
+			return fmt.Errorf("grade sample %d: %w", g.Idx, err)
+		}
+		if err := t.tally(g.Run, v.Outcome); err != nil {
+			return err
+		}
+		return t.event(g.Run, core.EventTaskGraded, map[string]any{
+			"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": fmt.Sprint(charge),
+		})
+	})
+}
+
+// cut shortens to at most n code points.
+func cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// InsertQuote keeps a quote so that it can be fetched and accepted.
+func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
+	doc, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("encode quote: %w", err)
+	}
+	return s.writer.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO quotes (id, workspace_id, epoch, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			string(q.ID), string(q.Workspace), q.Epoch, q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),
+			int64(q.CreatedAt), int64(q.ExpiresAt), string(doc))
+		return err
+	})
+}
+
+// QuoteState is a quote with what became of it.
+type QuoteState struct {
+	core.Quote
+	// Run is the run that consumed the quote, "" while it is open.
+	Run core.RunID
+}
+
+// Quote reads a quote of a workspace.
+func (s *Store) Quote(ctx context.Context, sc core.Scope, id core.QuoteID) (QuoteState, error) {
+	return scanQuote(s.read.QueryRowContext(ctx, selectQuote, string(id), string(sc.Workspace)))
+}
+
+const selectQuote = `SELECT doc, coalesce(consumed_by, '') FROM quotes WHERE id = $1 AND workspace_id = $2`
+
+func scanQuote(row scanner) (q QuoteState, err error) {
+	var doc string
+	err = row.Scan(&doc, &q.Run)
+	if errors.Is(err, sql.ErrNoRows) {
+		return q, core.Missing("quote")
+	}
+	if err != nil {
+		return q, err
+	}
+	if err := json.Unmarshal([]byte(doc), &q.Quote); err != nil {
+		return q, fmt.Errorf("decode quote %s: %w", q.ID, err)
+	}
+	return q, nil
+}

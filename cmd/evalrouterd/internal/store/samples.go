@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// SampleRow is a task of a run with the evidence of its scored answer.
+type SampleRow struct {
+	core.Sample
+	Raw      []byte // nil when there is none or it expired
+	SHA256   string
+	Finish   string
+	UsageDoc string
+}
+
+const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s.max_cost, s.charge, s.score, s.extracted, s.span_from, s.span_to, s.rule, s.grader, s.code, s.started_at, s.ended_at,
+	b.data, coalesce(b.hash, ''), coalesce(c.finish, ''), coalesce(c.usage_doc, '')
+	FROM samples s
+	LEFT JOIN calls c ON c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
+	LEFT JOIN blobs b ON b.call_id = c.id
+	WHERE s.run_id = $1 AND s.idx >= $2 ORDER BY s.idx LIMIT $3`
+
+// samplePage is how many rows are read at once: a long export holds neither
+// a whole run in memory nor one read transaction open.
+const samplePage = 500
+
+// Samples yields the tasks of a run that have left planned, in order, from a
+// place on.
+func (s *Store) Samples(ctx context.Context, run core.RunID, from int) iter.Seq2[SampleRow, error] {
+	return func(yield func(SampleRow, error) bool) {
+		for {
+			page, err := s.samplePage(ctx, run, from)
+			if err != nil {
+				yield(SampleRow{}, err)
+				return
+			}
+			for _, r := range page {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if len(page) < samplePage {
+				return
+			}
+			from = page[len(page)-1].Idx + 1
+		}
+	}
+}
+
+func (s *Store) samplePage(ctx context.Context, run core.RunID, from int) ([]SampleRow, error) {
+	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, samplePage)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []SampleRow
+	for rows.Next() {
+		r := SampleRow{Sample: core.Sample{Run: run}}
+		var score sql.NullFloat64
+		var a, b sql.NullInt64
+		if err := rows.Scan(&r.Idx, &r.TaskID, &r.State, &r.Outcome, &r.Attempt, &r.MaxCost, &r.Charge, &score, &r.Extracted, &a, &b, &r.Rule, &r.Grader, &r.Code,
+			&r.StartedAt, &r.EndedAt, &r.Raw, &r.SHA256, &r.Finish, &r.UsageDoc); err != nil {
+			return nil, err
+		}
+		if score.Valid {
+			r.Score = &score.Float64
+		}
+		if a.Valid && b.Valid {
+			r.Span = &[2]int{int(a.Int64), int(b.Int64)}
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,132 @@
+-- +goose Up
+CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT;
+
+CREATE TABLE workspaces (
+  id TEXT PRIMARY KEY, slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, epoch INTEGER NOT NULL DEFAULT 1,
+  practice INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL) STRICT;
+
+-- The ledger: every transfer takes from one account and gives to another, so
+-- that the balances of a workspace always sum to zero.
+CREATE TABLE ledger_accounts (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+  book TEXT NOT NULL CHECK (book IN ('credit', 'practice')),
+  kind TEXT NOT NULL CHECK (kind IN ('available', 'held', 'spent', 'grant', 'absorbed', 'provider')),
+  balance INTEGER NOT NULL DEFAULT 0, allow_negative INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (workspace_id, book, kind), CHECK (allow_negative = 1 OR balance >= 0)) STRICT;
+
+CREATE TABLE transfers (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, debit TEXT NOT NULL REFERENCES ledger_accounts (id),
+  credit TEXT NOT NULL REFERENCES ledger_accounts (id), amount INTEGER NOT NULL CHECK (amount > 0), code TEXT NOT NULL,
+  run_id TEXT, call_id TEXT, note TEXT NOT NULL DEFAULT '', created_at INTEGER NOT NULL, CHECK (debit <> credit)) STRICT;
+CREATE UNIQUE INDEX transfers_once_call ON transfers (call_id, code) WHERE call_id IS NOT NULL;
+CREATE INDEX transfers_run ON transfers (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX transfers_workspace ON transfers (workspace_id, created_at, id);
+
+CREATE TABLE profiles (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL DEFAULT '', slug TEXT NOT NULL, version TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('candidate', 'active', 'quarantined', 'retired')),
+  task_count INTEGER NOT NULL, manifest_sha256 TEXT NOT NULL, doc TEXT NOT NULL, created_at INTEGER NOT NULL,
+  UNIQUE (workspace_id, slug, version)) STRICT;
+CREATE TABLE tasks (
+  profile_id TEXT NOT NULL REFERENCES profiles (id), pos INTEGER NOT NULL, task_id TEXT NOT NULL, doc TEXT NOT NULL,
+  PRIMARY KEY (profile_id, pos), UNIQUE (profile_id, task_id)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE price_books (
+  id TEXT PRIMARY KEY, route_id TEXT NOT NULL, valid_from INTEGER NOT NULL, doc TEXT NOT NULL) STRICT;
+
+CREATE TABLE connections (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, base_url TEXT NOT NULL,
+  model_id TEXT NOT NULL, protocol TEXT NOT NULL, revision INTEGER NOT NULL, key_sealed BLOB, key_version INTEGER NOT NULL,
+  max_output_tokens INTEGER NOT NULL, context_window INTEGER NOT NULL, max_concurrency INTEGER NOT NULL DEFAULT 0,
+  price_in INTEGER, price_out INTEGER, check_doc TEXT NOT NULL DEFAULT '{}', created_at INTEGER NOT NULL,
+  checked_at INTEGER NOT NULL DEFAULT 0, disabled_at INTEGER NOT NULL DEFAULT 0,
+  CHECK ((price_in IS NULL) = (price_out IS NULL))) STRICT;
+CREATE INDEX connections_workspace ON connections (workspace_id, created_at, id);
+
+CREATE TABLE quotes (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), epoch INTEGER NOT NULL, source_run_id TEXT,
+  scope_hash TEXT NOT NULL, price_id TEXT NOT NULL, cap INTEGER NOT NULL CHECK (cap > 0), min_cap INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, consumed_by TEXT, doc TEXT NOT NULL) STRICT;
+
+CREATE TABLE idempotency (
+  workspace_id TEXT NOT NULL, op TEXT NOT NULL, key TEXT NOT NULL, request_hash TEXT NOT NULL, status INTEGER NOT NULL,
+  body TEXT NOT NULL, run_id TEXT, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, op, key)) STRICT;
+
+CREATE TABLE groups_ (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, quote_id TEXT NOT NULL UNIQUE, source_group_id TEXT UNIQUE,
+  cap INTEGER NOT NULL CHECK (cap > 0), created_at INTEGER NOT NULL) STRICT;
+
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), group_id TEXT REFERENCES groups_ (id),
+  quote_id TEXT NOT NULL UNIQUE REFERENCES quotes (id), source_run_id TEXT UNIQUE, chain_root TEXT NOT NULL,
+  chain_pos INTEGER NOT NULL, scope_hash TEXT NOT NULL, name TEXT NOT NULL, metadata TEXT NOT NULL DEFAULT '{}',
+  state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'stopping', 'finalizing', 'completed', 'partial', 'failed', 'cancelled')),
+  stop_reason TEXT NOT NULL DEFAULT '', book TEXT NOT NULL, cap INTEGER NOT NULL, held INTEGER NOT NULL,
+  charged INTEGER NOT NULL DEFAULT 0, metered INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
+  waived INTEGER NOT NULL DEFAULT 0, absorbed INTEGER NOT NULL DEFAULT 0, unreported INTEGER NOT NULL DEFAULT 0,
+  hold_released INTEGER NOT NULL DEFAULT 0, planned INTEGER NOT NULL, next_seq INTEGER NOT NULL DEFAULT 1,
+  profile_id TEXT NOT NULL, target TEXT NOT NULL, created_at INTEGER NOT NULL, started_at INTEGER NOT NULL DEFAULT 0,
+  cancel_requested_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0, retry_at INTEGER NOT NULL DEFAULT 0,
+  waiting_reason TEXT NOT NULL DEFAULT '',
+  UNIQUE (chain_root, chain_pos),
+  CHECK (charged >= 0 AND metered >= 0 AND reserved >= 0 AND charged + metered + reserved <= cap),
+  CHECK (charged <= held)) STRICT;
+CREATE INDEX runs_workspace ON runs (workspace_id, created_at, id);
+CREATE INDEX runs_live ON runs (state) WHERE state IN ('queued', 'running', 'stopping', 'finalizing');
+
+CREATE TABLE tallies (
+  run_id TEXT NOT NULL REFERENCES runs (id), outcome TEXT NOT NULL, n INTEGER NOT NULL CHECK (n >= 0),
+  PRIMARY KEY (run_id, outcome)) STRICT, WITHOUT ROWID;
+
+-- Sparse: a task has a row once it has left planned.
+CREATE TABLE samples (
+  run_id TEXT NOT NULL REFERENCES runs (id), idx INTEGER NOT NULL, task_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('planned', 'in_call', 'answered', 'graded', 'unresolved', 'failed', 'refused', 'cancelled', 'left_out', 'pending')),
+  outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new' CHECK (origin IN ('new', 'reused', 'saved_response', 'unknown_retry')),
+  source_call_id TEXT, max_cost INTEGER NOT NULL, attempt INTEGER NOT NULL DEFAULT 0, charge INTEGER NOT NULL DEFAULT 0,
+  score REAL, extracted TEXT NOT NULL DEFAULT '', span_from INTEGER, span_to INTEGER, rule TEXT NOT NULL DEFAULT '',
+  grader TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (run_id, idx)) STRICT, WITHOUT ROWID;
+CREATE INDEX samples_open ON samples (run_id, idx) WHERE state IN ('planned', 'in_call', 'answered');
+
+-- The journal of provider calls, written before each is made.
+CREATE TABLE calls (
+  id TEXT PRIMARY KEY, run_id TEXT NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL DEFAULT 'target', part INTEGER NOT NULL DEFAULT 0,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('intent', 'sent', 'responded', 'rejected', 'voided', 'unknown', 'late')),
+  worker TEXT NOT NULL, fence INTEGER NOT NULL, lease_until INTEGER NOT NULL, reserved INTEGER NOT NULL,
+  spent INTEGER NOT NULL DEFAULT 0, absorbed INTEGER NOT NULL DEFAULT 0, request_hash TEXT NOT NULL,
+  usage_doc TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', provider_request_id TEXT NOT NULL DEFAULT '',
+  outcome TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '', consent_id TEXT, created_at INTEGER NOT NULL,
+  sent_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx)) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
+CREATE INDEX calls_lease ON calls (lease_until) WHERE state IN ('intent', 'sent');
+
+-- Raw answers, by the call that paid for them: ids are time-ordered, so that
+-- inserts append. hash is the SHA-256 of the uncompressed bytes.
+CREATE TABLE blobs (
+  call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size INTEGER NOT NULL, codec TEXT NOT NULL, data BLOB NOT NULL,
+  expires_at INTEGER NOT NULL) STRICT;
+CREATE INDEX blobs_expiry ON blobs (expires_at);
+
+CREATE TABLE events (
+  run_id TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, doc TEXT NOT NULL,
+  PRIMARY KEY (run_id, seq)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE results (
+  run_id TEXT NOT NULL REFERENCES runs (id), version INTEGER NOT NULL, id TEXT NOT NULL, checksum TEXT NOT NULL, doc TEXT NOT NULL,
+  PRIMARY KEY (run_id, version)) STRICT;
+
+CREATE TABLE consents (
+  id TEXT PRIMARY KEY, quote_id TEXT NOT NULL REFERENCES quotes (id),
+  kind TEXT NOT NULL CHECK (kind IN ('start', 'left_out', 'include_cancelled', 'retry_unknown', 'duplicate_provider_charges')),
+  actor TEXT NOT NULL, doc TEXT NOT NULL, at INTEGER NOT NULL, UNIQUE (quote_id, kind)) STRICT;
+
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, prefix TEXT NOT NULL UNIQUE,
+  mac BLOB NOT NULL, scopes TEXT NOT NULL, connection_id TEXT, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL DEFAULT 0,
+  revoked_at INTEGER NOT NULL DEFAULT 0, last_used_at INTEGER NOT NULL DEFAULT 0) STRICT;
+
+-- +goose Down

@@ -1,0 +1,114 @@
+// Package store is the record of everything: all SQL, for both databases.
+//
+// One SQL text serves SQLite and PostgreSQL; only the table definitions and
+// the few lines of dialect.go differ. An exported method is one transaction.
+// All writes of a process pass through one writer that commits at once when
+// nothing else is queued and otherwise commits together what queued meanwhile
+// (writer.go), so durable commits per sample fall as the load rises and a lone
+// call never waits for a window.
+//
+// Durability is part of the money promise: SQLite runs with synchronous=FULL
+// and write-ahead logging, asserted when a database is opened.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+//go:embed schema
+var schemas embed.FS
+
+// Options of Open. Now must be set.
+type Options struct {
+	// Path is the SQLite file; Postgres is a connection URL. Exactly one is set.
+	Path     string
+	Postgres string
+	Now      func() time.Time
+}
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	dialect dialect
+	read    *sql.DB
+	write   *sql.DB
+	writer  *writer
+	now     func() time.Time
+}
+
+// Open opens or creates the database, brings its schema up to date and
+// asserts the settings that durability depends on.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	d := dialectOf(o)
+	write, read, err := d.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	s := &Store{dialect: d, read: read, write: write, now: o.Now}
+	if err := s.prepare(ctx); err != nil {
+		s.closePools()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.migrate(ctx); err != nil {
+		return fmt.Errorf("bring the schema up to date: %w", err)
+	}
+	if err := s.dialect.assert(ctx, s.write); err != nil {
+		return fmt.Errorf("check the database's settings: %w", err)
+	}
+	w, err := newWriter(ctx, s.write, s.dialect, s.now)
+	if err != nil {
+		return fmt.Errorf("start the writer: %w", err)
+	}
+	s.writer = w
+	return nil
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(schemas, "schema/"+s.dialect.name)
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(s.dialect.goose, s.write, files)
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// Close waits for queued writes and closes the database.
+func (s *Store) Close() error {
+	if s.writer != nil {
+		s.writer.close()
+	}
+	return s.closePools()
+}
+
+func (s *Store) closePools() error {
+	err := s.read.Close()
+	if s.read == s.write {
+		return err
+	}
+	if werr := s.write.Close(); err == nil {
+		err = werr
+	}
+	return err
+}
+
+// Now is the store's clock, in the unit that it keeps.
+func (s *Store) Now() core.Micros { return core.Micros(s.now().UnixMicro()) }
+
+// Commits is the number of durable commits so far, for measurements.
+func (s *Store) Commits() int64 { return s.writer.commits.Load() }

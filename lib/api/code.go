@@ -1,0 +1,90 @@
+package api
+
+// Code is a stable name for one kind of failure. It is an error, so that
+// errors.Is(err, api.QuoteExpired) reads as it should.
+type Code string
+
+// Error is the code itself.
+func (c Code) Error() string { return string(c) }
+
+// Codes of the service.
+const (
+	AmbiguousModel          Code = "ambiguous_model"
+	BudgetLimit             Code = "budget_limit"
+	BudgetRequired          Code = "budget_required"
+	CapBelowMinimum         Code = "cap_below_minimum"
+	ClientOutdated          Code = "client_outdated"
+	ConcurrencyUnsupported  Code = "concurrency_unsupported"
+	ConnectionUnverified    Code = "connection_unverified"
+	ContinuationExists      Code = "continuation_exists"
+	EndpointRefused         Code = "endpoint_refused"
+	FeatureUnavailable      Code = "feature_unavailable"
+	HostRefused             Code = "host_refused"
+	IdempotencyConflict     Code = "idempotency_conflict"
+	IdempotencyKeyRequired  Code = "idempotency_key_required"
+	InsufficientCredit      Code = "insufficient_credit"
+	InsufficientScope       Code = "insufficient_scope"
+	InternalError           Code = "internal_error"
+	InvalidCursor           Code = "invalid_cursor"
+	InvalidRequest          Code = "invalid_request"
+	JudgeOnlyRoute          Code = "judge_only_route"
+	KeyRevoked              Code = "key_revoked"
+	MethodNotAllowed        Code = "method_not_allowed"
+	ModelUnavailable        Code = "model_unavailable"
+	NamespaceNotFound       Code = "namespace_not_found"
+	NotAcceptable           Code = "not_acceptable"
+	NotFound                Code = "not_found"
+	OperationInProgress     Code = "operation_in_progress"
+	OutputFormatUnsupported Code = "output_format_unsupported"
+	QuoteAlreadyAccepted    Code = "quote_already_accepted"
+	QuoteExpired            Code = "quote_expired"
+	QuoteStale              Code = "quote_stale"
+	RateLimited             Code = "rate_limited"
+	ReasoningUnsupported    Code = "reasoning_unsupported"
+	RequestTooLarge         Code = "request_too_large"
+	ResultExpired           Code = "result_expired"
+	RunNotFinished          Code = "run_not_finished"
+	SessionExpired          Code = "session_expired"
+	SpendCeilingReached     Code = "spend_ceiling_reached"
+	StorageLow              Code = "storage_low"
+	Unauthenticated         Code = "unauthenticated"
+	UnboundedModelCost      Code = "unbounded_model_cost"
+	Unavailable             Code = "unavailable"
+	UnsupportedMediaType    Code = "unsupported_media_type"
+	WorkspaceMismatch       Code = "workspace_mismatch"
+	WorkspaceRequired       Code = "workspace_required"
+)
+
+// Codes that a client or a command gives by itself, without an answer of the
+// service.
+const (
+	AmbiguousID            Code = "ambiguous_id"
+	BenchmarkExtraRequired Code = "benchmark_extra_required"
+	BenchmarkUnknown       Code = "benchmark_unknown"
+	CacheMiss              Code = "cache_miss"
+	CommandUnknown         Code = "command_unknown"
+	CompareMismatch        Code = "compare_mismatch"
+	ConfirmationDeclined   Code = "confirmation_declined"
+	DestinationExists      Code = "destination_exists"
+	ExportWriteFailed      Code = "export_write_failed"
+	HTTPError              Code = "http_error"
+	InvalidConfiguration   Code = "invalid_configuration"
+	InvalidInput           Code = "invalid_input"
+	InvalidResponse        Code = "invalid_response"
+	LocalServiceFailed     Code = "local_service_failed"
+	ModelUnknown           Code = "model_unknown"
+	NetworkError           Code = "network_error"
+	QuoteChanged           Code = "quote_changed"
+	RedirectRejected       Code = "redirect_rejected"
+	RepeatNeedsNew         Code = "repeat_needs_new"
+	RequestTimeout         Code = "request_timeout"
+	ResponseTooLarge       Code = "response_too_large"
+	RunFailed              Code = "run_failed"
+	RunUnknown             Code = "run_unknown"
+	StateCorrupt           Code = "state_corrupt"
+	StateUnwritable        Code = "state_unwritable"
+	UnattendedRefused      Code = "unattended_refused"
+	UnsupportedFeature     Code = "unsupported_feature"
+	WaitCancelled          Code = "wait_cancelled"
+	WatchLost              Code = "watch_lost"
+)
