@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -122,7 +123,7 @@ func invalid(path, code, format string, args ...any) *core.Refusal {
 func (s *Service) profile(ctx context.Context, sc core.Scope, id core.ProfileID) (core.Profile, error) {
 	p, err := s.Catalog.Profile(ctx, sc, id)
 	if err != nil {
-		if _, ok := err.(*core.Refusal); ok {
+		if errors.Is(err, &core.Refusal{Code: core.NotFound}) {
 			return p, invalid("selection.profile_ids[0]", "unknown", "there is no such benchmark version here; see the catalog")
 		}
 		return p, err

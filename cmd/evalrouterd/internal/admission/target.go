@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -16,7 +17,7 @@ const connectionCeiling = 256
 func (s *Service) target(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Target, error) {
 	if r.Connection != "" {
 		c, err := s.Store.Connection(ctx, sc, r.Connection)
-		if _, ok := err.(*core.Refusal); ok {
+		if errors.Is(err, &core.Refusal{Code: core.NotFound}) {
 			return core.Target{}, core.Refuse(core.ModelUnavailable, "there is no such connection here")
 		}
 		if err != nil {

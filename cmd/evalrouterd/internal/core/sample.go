@@ -37,24 +37,26 @@ const (
 	CallLate      CallState = "late"      // the answer came after the call was unknown
 )
 
-// Live says that a call holds a reservation.
-func (s CallState) Live() bool { return s == CallIntent || s == CallSent }
-
-// callEdges lists every legal step of a call.
-var callEdges = map[CallState][]CallState{
-	CallIntent:  {CallSent, CallVoided},
-	CallSent:    {CallResponded, CallRejected, CallUnknown, CallVoided},
-	CallUnknown: {CallLate},
+// callSteps lists every legal step of a call. The store's updates are made
+// from it, so no other step can be written.
+var callSteps = []struct{ from, to CallState }{
+	{CallIntent, CallSent}, {CallIntent, CallVoided},
+	{CallSent, CallResponded}, {CallSent, CallRejected}, {CallSent, CallUnknown},
+	// Only the worker that made the call may void it once it was sent, and
+	// only with the proof that no connection was obtained.
+	{CallSent, CallVoided},
+	{CallUnknown, CallLate},
 }
 
-// CanMove says whether a call may go from one state to another.
-func CanMove(from, to CallState) bool {
-	for _, s := range callEdges[from] {
-		if s == to {
-			return true
+// Before lists the states from which a call may go to another.
+func Before(to CallState) []CallState {
+	var out []CallState
+	for _, s := range callSteps {
+		if s.to == to {
+			out = append(out, s.from)
 		}
 	}
-	return false
+	return out
 }
 
 // Outcome labels beside those of a graded answer (bundle.Outcome).

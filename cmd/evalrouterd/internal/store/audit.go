@@ -42,6 +42,8 @@ var checks = []check{
 		WHERE s.state IN ('in_call', 'answered') AND r.state IN ('completed', 'partial', 'failed', 'cancelled')`},
 	{"run.outcomes", `SELECT r.id, 'outcomes do not add up to planned' FROM runs r WHERE r.state IN ('completed', 'partial', 'failed', 'cancelled') AND r.planned <>
 		coalesce((SELECT sum(t.n) FROM tallies t WHERE t.run_id = r.id), 0)`},
+	{"run.tallies", `SELECT t.run_id || '/' || t.outcome, 'counted ' || t.n || ' times' FROM tallies t WHERE t.outcome NOT IN ('skipped_budget', 'cancelled', 'pending', 'left_out') AND t.n <>
+		(SELECT count(*) FROM samples s WHERE s.run_id = t.run_id AND s.outcome = t.outcome)`},
 	{"run.result", `SELECT r.id, 'an ended run has no result' FROM runs r WHERE r.state IN ('completed', 'partial', 'failed', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM results x WHERE x.run_id = r.id)`},
 	{"call.over", `SELECT id, 'charged ' || spent || ' of a reservation of ' || reserved FROM calls WHERE spent > reserved`},

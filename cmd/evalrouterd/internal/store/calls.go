@@ -99,7 +99,7 @@ func (t *tx) insertCall(run core.RunID, l Lease, in Intent) error {
 // provider may have it. An error means that the request must not be sent.
 func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
 	return s.writer.do(ctx, func(t *tx) error {
-		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND state = 'intent' AND fence = 1`, int64(t.now), string(call))
+		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND fence = 1 AND `+stateBefore(core.CallSent), int64(t.now), string(call))
 	})
 }
 
@@ -143,7 +143,7 @@ func (s *Store) Respond(ctx context.Context, r Response) error {
 	}
 	return s.writer.do(ctx, func(t *tx) error {
 		err := t.one(`UPDATE calls SET state = 'responded', spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
-			WHERE id = $7 AND state = 'sent' AND fence = 1`,
+			WHERE id = $7 AND fence = 1 AND `+stateBefore(core.CallResponded),
 			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), string(r.Call))
 		if err != nil {
 			return fmt.Errorf("record answer: %w", err)

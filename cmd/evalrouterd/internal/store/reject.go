@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -87,18 +88,23 @@ func (t *tx) unknown(e Ended) error {
 	return t.settleSample(e.Run, e.Idx, core.SampleUnresolved, core.ProviderError, core.CodeOutcomeUnknown, 0, core.EventTaskFailed)
 }
 
-// endCall moves a live call to its last state. Intent may only be voided.
+// endCall moves a call to its last state.
 func (t *tx) endCall(e Ended, to core.CallState) error {
-	from := `('sent')`
-	if to == core.CallVoided {
-		from = `('intent', 'sent')`
-	}
-	err := t.one(`UPDATE calls SET state = $1, outcome = $2, message = $3, ended_at = $4 WHERE id = $5 AND fence = 1 AND state IN `+from,
+	err := t.one(`UPDATE calls SET state = $1, outcome = $2, message = $3, ended_at = $4 WHERE id = $5 AND fence = 1 AND `+stateBefore(to),
 		string(to), e.Outcome, e.Message, int64(t.now), string(e.Call))
 	if err != nil {
 		return fmt.Errorf("end call as %s: %w", to, err)
 	}
 	return nil
+}
+
+// stateBefore is the condition under which a call may go to a state.
+func stateBefore(to core.CallState) string {
+	var in []string
+	for _, s := range core.Before(to) {
+		in = append(in, "'"+string(s)+"'")
+	}
+	return "state IN (" + strings.Join(in, ", ") + ")"
 }
 
 func (t *tx) release(e Ended) error {

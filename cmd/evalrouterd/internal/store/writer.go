@@ -154,22 +154,21 @@ func (w *writer) attempt(batch []*op) (failed int, err error) {
 	t := &tx{w: w, now: w.clock()}
 	for i, o := range batch {
 		if err := o.fn(t); err != nil {
-			return i, errors.Join(err, w.rollback(ctx))
+			w.rollback(ctx)
+			return i, err
 		}
 	}
 	if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
-		return -1, errors.Join(fmt.Errorf("commit: %w", err), w.rollback(ctx))
+		w.rollback(ctx)
+		return -1, fmt.Errorf("commit: %w", err)
 	}
 	w.commits.Add(1)
 	return -1, nil
 }
 
-// rollback is best effort: after a failed commit there may be nothing to roll
-// back, which is no fault.
-func (w *writer) rollback(ctx context.Context) error {
-	_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
-	return nil
-}
+// rollback ends a transaction that failed. After a failed commit there may be
+// nothing left to roll back; a begin that follows says whether it worked.
+func (w *writer) rollback(ctx context.Context) { _, _ = w.conn.ExecContext(ctx, "ROLLBACK") }
 
 // clock never goes back: a clock that was set back stands still until real
 // time has caught up.

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+)
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	rejected := func(r provider.Reach) provider.Outcome { return provider.Outcome{Class: provider.Rejected, Reach: r} }
+	hint := func(d time.Duration) provider.Outcome {
+		o := rejected(provider.Overload)
+		o.RetryAfter, o.HasRetryAfter = d, true
+		return o
+	}
+	refused := rejected(provider.ThisTask)
+	refused.Refused = true
+	for _, tt := range []struct {
+		name    string
+		out     provider.Outcome
+		attempt int
+		spent   time.Duration
+		want    decision
+	}{
+		{name: "an answer", out: provider.Outcome{Class: provider.Answered}, attempt: 1, want: decision{do: record}},
+		{name: "unknown is never repeated", out: provider.Outcome{Class: provider.Unknown}, attempt: 1, want: decision{do: unknown}},
+		{name: "a class that nobody defined is unknown", out: provider.Outcome{Class: "new"}, attempt: 1, want: decision{do: unknown}},
+		{name: "no connection", out: provider.Outcome{Class: provider.NotSent}, attempt: 1, want: decision{do: again, delay: time.Second}},
+		{name: "no connection, fourth time", out: provider.Outcome{Class: provider.NotSent}, attempt: 4, want: decision{do: again, delay: 8 * time.Second}},
+		{name: "no connection, fifth time", out: provider.Outcome{Class: provider.NotSent}, attempt: 5, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "rate limit without a hint", out: rejected(provider.Overload), attempt: 2, want: decision{do: again, delay: 2 * time.Second}},
+		{name: "rate limit with a longer hint", out: hint(30 * time.Second), attempt: 1, want: decision{do: again, delay: 30 * time.Second}},
+		{name: "a hint never shortens", out: hint(0), attempt: 3, want: decision{do: again, delay: 4 * time.Second}},
+		{name: "backoff has an end", out: rejected(provider.Overload), attempt: 30, want: decision{do: again, delay: time.Minute}},
+		{name: "a hint beyond all patience", out: hint(86400 * time.Second), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "patience is used up", out: rejected(provider.Overload), attempt: 20, spent: maxRetryTime - 30*time.Second, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "credential", out: rejected(provider.Connection), attempt: 1, want: decision{do: replan, stop: core.CredentialFailed}},
+		{name: "route", out: rejected(provider.Route), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "money gone", out: rejected(provider.Account), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "this task", out: rejected(provider.ThisTask), attempt: 1, want: decision{do: giveUp, code: core.CodeProviderError}},
+		{name: "refused", out: refused, attempt: 1, want: decision{do: giveUp, code: core.CodeRefused}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := decide(tt.out, tt.attempt, tt.spent, 1); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// Only a proof that the provider did no work leads to another call, and every
+// series of them ends.
+func TestDecide_RepeatsOnlyWhatProvablyDidNoWork(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		out := provider.Outcome{
+			Class:         rapid.SampledFrom([]provider.Class{provider.Answered, provider.Rejected, provider.NotSent, provider.Unknown, ""}).Draw(t, "class"),
+			Reach:         rapid.SampledFrom([]provider.Reach{provider.ThisTask, provider.Route, provider.Connection, provider.Account, provider.Overload, ""}).Draw(t, "reach"),
+			Refused:       rapid.Bool().Draw(t, "refused"),
+			HasRetryAfter: rapid.Bool().Draw(t, "hint"),
+			RetryAfter:    time.Duration(rapid.Int64Range(-1, int64(2*time.Hour)).Draw(t, "after")),
+		}
+		var spent time.Duration
+		for attempt := 1; ; attempt++ {
+			d := decide(out, attempt, spent, rapid.Float64Range(0, 0.999).Draw(t, "jitter"))
+			if d.do != again {
+				return
+			}
+			if out.Class != provider.NotSent && (out.Class != provider.Rejected || out.Reach != provider.Overload) {
+				t.Fatalf("another call after %+v", out)
+			}
+			if d.delay <= 0 {
+				t.Fatalf("no delay at attempt %d", attempt)
+			}
+			if spent += d.delay; spent > maxRetryTime || attempt > maxRetryCalls {
+				t.Fatalf("attempt %d after %s", attempt, spent)
+			}
+		}
+	})
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	ok, lost, free := settled{}, settled{unknown: true}, settled{unreported: true}
+	repeat := func(s settled, n int) (out []settled) {
+		for range n {
+			out = append(out, s)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name string
+		seq  []settled
+		want core.Reason
+	}{
+		{name: "two lost in a row", seq: []settled{lost, lost, ok, lost, lost}},
+		{name: "three lost in a row", seq: []settled{ok, lost, lost, lost}, want: core.ProviderDown},
+		{name: "one in twenty", seq: append(repeat(ok, 19), lost)},
+		{name: "two in twenty-one", seq: append(append(repeat(ok, 10), lost), append(repeat(ok, 9), lost)...), want: core.ProviderDown},
+		{name: "two answers without usage", seq: []settled{free, free, ok, free}},
+		{name: "three answers without usage", seq: []settled{free, free, free}, want: core.UsageUnreported},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var b breaker
+			var got core.Reason
+			for _, s := range tt.seq {
+				if why, tripped := b.record(s); tripped {
+					got = why
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// Each rule of the audit finds the damage it is there for. Damage is done
+// with the database's own constraints off, as a fault of the code or of a
+// disk would do it.
+func TestAudit_FindsDamage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ rule, damage string }{
+		{"cap.exceeded", `UPDATE runs SET cap = 10`},
+		{"ledger.sum", `UPDATE ledger_accounts SET balance = balance + 1 WHERE kind = 'spent'`},
+		{"ledger.negative", `UPDATE ledger_accounts SET balance = -1 WHERE kind = 'held'`},
+		{"ledger.balance", `UPDATE transfers SET amount = amount + 1 WHERE code = 'charge'`},
+		{"ledger.held", `UPDATE runs SET held = held + 1 WHERE hold_released = 0`},
+		{"run.reserved", `UPDATE runs SET reserved = reserved + 1 WHERE hold_released = 0`},
+		{"run.spend", `UPDATE runs SET metered = metered + 1`},
+		{"run.charged", `UPDATE runs SET charged = charged - 1 WHERE charged > 0`},
+		{"run.waived", `UPDATE runs SET waived = waived + 1`},
+		{"run.hold", `UPDATE runs SET hold_released = 0`},
+		{"run.open", `UPDATE samples SET state = 'answered' WHERE state = 'graded'`},
+		{"run.outcomes", `UPDATE tallies SET n = n + 1`},
+		{"run.tallies", `UPDATE samples SET outcome = 'wrong' WHERE outcome = 'right'`},
+		{"run.result", `DELETE FROM results`},
+		{"call.over", `UPDATE calls SET spent = reserved + 1 WHERE state = 'responded'`},
+		{"call.charge", `UPDATE calls SET spent = 1 WHERE state = 'unknown'`},
+		{"sample.attempts", `UPDATE samples SET attempt = attempt + 1`},
+		{"sample.live", `UPDATE samples SET state = 'in_call' WHERE state = 'unresolved'`},
+		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, state, worker, fence, lease_until, reserved, 0, 0, request_hash,
+			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at FROM calls WHERE state = 'responded'`},
+		{"sample.unconsented", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, 'rejected', worker, fence, lease_until, reserved, 0, 0, request_hash,
+			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at FROM calls WHERE state = 'unknown'`},
+		{"sample.evidence", `DELETE FROM calls WHERE state = 'responded'`},
+		{"sample.charge", `UPDATE samples SET charge = charge + 1 WHERE state = 'graded'`},
+		{"events.gap", `DELETE FROM events WHERE seq = 2`},
+		{"quote.consumed", `UPDATE quotes SET consumed_by = NULL`},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			d := newSQLite(t)
+			d.finishedAndLive()
+			d.clean()
+			for _, q := range []string{"PRAGMA foreign_keys = 0", "PRAGMA ignore_check_constraints = 1", tt.damage} {
+				if _, err := d.raw.Exec(q); err != nil {
+					t.Fatalf("%s: %v", q, err)
+				}
+			}
+			for _, f := range d.audit() {
+				if f.Rule == tt.rule {
+					return
+				}
+			}
+			t.Errorf("not found; the audit says %v", d.audit())
+		})
+	}
+}
+
+// finishedAndLive leaves one run that ended, with a graded and an unresolved
+// task, and one with a call in flight.
+func (d *db) finishedAndLive() {
+	d.t.Helper()
+	ctx := context.Background()
+	run := d.start(2, 1000)
+	d.ask(run, 0, 100, 40)
+	in := intent(1, 100)
+	d.must(d.Reserve(ctx, run, lease, []store.Intent{in}))
+	d.check(d.MarkSent(ctx, in.Call))
+	d.check(d.MarkUnknown(ctx, store.Ended{Run: run, Idx: 1, Call: in.Call, Reserved: 100}))
+	if state := d.finalize(run); state != core.Partial {
+		d.t.Fatalf("ended as %s", state)
+	}
+	live := d.start(3, 1000)
+	in = intent(0, 100)
+	d.must(d.Reserve(ctx, live, lease, []store.Intent{in}))
+	d.check(d.MarkSent(ctx, in.Call))
+}

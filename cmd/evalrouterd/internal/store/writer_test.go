@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// Writes that queue while a commit is made share the next one, and one that
+// fails among them takes nothing away from the others.
+func TestWriter_CommitsTogether(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		run := d.start(100, 1_000_000)
+		before := d.Commits()
+		const writers = 200
+		failed := make([]error, writers)
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				if i%10 == 0 { // no such call: refused inside the shared transaction
+					failed[i] = d.MarkSent(ctx, core.CallID("missing"))
+					return
+				}
+				failed[i] = d.AppendEvent(ctx, run, core.EventProgress, nil)
+			})
+		}
+		wg.Wait()
+		for i, err := range failed {
+			if (err != nil) != (i%10 == 0) {
+				t.Errorf("writer %d: %v", i, err)
+			}
+		}
+		events, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 1000})
+		d.check(err)
+		if want := 3 + writers - writers/10; len(events) != want {
+			t.Errorf("%d events, want %d", len(events), want)
+		}
+		if commits := d.Commits() - before; commits >= writers/2 {
+			t.Errorf("%d commits for %d writes", commits, writers)
+		}
+		d.clean()
+	})
+}
+
+func TestWriter_RefusesAfterClose(t *testing.T) {
+	t.Parallel()
+	d := newSQLite(t)
+	d.check(d.Close())
+	if err := d.SetMeta(context.Background(), "a", "b"); err == nil {
+		t.Error("a closed store took a write")
+	}
+}
+
+// A clock that is set back does not take the store's time back.
+func TestWriter_TimeNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		run := d.start(3, 1000)
+		d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
+		d.time.Add(-3600 * 1_000_000)
+		d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
+		events, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 10, Tail: true})
+		d.check(err)
+		for i := 1; i < len(events); i++ {
+			if events[i].At < events[i-1].At {
+				t.Errorf("event %d is earlier than the one before it", events[i].Seq)
+			}
+		}
+	})
+}
