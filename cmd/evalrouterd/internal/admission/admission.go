@@ -16,7 +16,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -25,8 +24,8 @@ type Store interface {
 	Workspace(context.Context, core.WorkspaceID) (core.WorkspaceInfo, error)
 	Connection(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
 	InsertQuote(context.Context, core.Quote) error
-	Quote(context.Context, core.Scope, core.QuoteID) (store.QuoteState, error)
-	Admit(context.Context, store.Admission) (store.Admitted, error)
+	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
+	Admit(context.Context, core.Admission) (core.Admitted, error)
 	Now() core.Micros
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // RunRequest asks to start the run of a quote.
@@ -18,12 +17,12 @@ type RunRequest struct {
 }
 
 // Start admits a run, or replays the answer of an earlier identical request.
-func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (store.Admitted, error) {
+func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.Admitted, error) {
 	w, err := s.Store.Workspace(ctx, sc.Workspace)
 	if err != nil {
-		return store.Admitted{}, err
+		return core.Admitted{}, err
 	}
-	out, err := s.Store.Admit(ctx, store.Admission{
+	out, err := s.Store.Admit(ctx, core.Admission{
 		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Op: r.Op, Key: r.Key, RequestHash: r.RequestHash,
 		RunID: core.RunID(s.NewID()), TransferID: s.NewID(), ConsentID: s.NewID(), Practice: w.Practice, Encode: r.Encode,
 	})

@@ -110,11 +110,9 @@ type Event struct {
 const (
 	EventQueued          = "run.queued"
 	EventStarted         = "run.started"
-	EventWaiting         = "run.waiting"
 	EventProgress        = "run.progress"
 	EventTaskGraded      = "task.graded"
 	EventTaskFailed      = "task.failed"
-	EventTaskSkipped     = "task.skipped"
 	EventCallRetry       = "call.retry"
 	EventHeld            = "billing.held"
 	EventReleased        = "billing.released"

@@ -9,7 +9,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // call takes one reserved task to its end: asked, recorded and graded, or
@@ -85,7 +84,7 @@ func (r *runner) putBack(ctx context.Context, j job) (settled, error) {
 		return settled{}, nil // the engine stops; a restart voids the intent
 	}
 	err := r.e.o.Journal.Replan(ctx, r.ended(j, provider.Outcome{Code: "stopped"}), core.CallVoided)
-	return settled{again: &store.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}, err
+	return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}, err
 }
 
 // apply carries out a decision that ends the task's calls.
@@ -98,7 +97,7 @@ func (r *runner) apply(ctx context.Context, j job, out provider.Outcome, d decis
 		return settled{}, err
 	case replan:
 		err := r.e.o.Journal.Replan(ctx, r.ended(j, out), endState(out))
-		return settled{again: &store.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, why: reasonOf(out)}, err
+		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, why: reasonOf(out)}, err
 	}
 	return settled{unknown: true}, r.e.o.Journal.MarkUnknown(ctx, r.ended(j, out))
 }
@@ -114,7 +113,7 @@ func (r *runner) record(ctx context.Context, j job, out provider.Outcome) (settl
 		money = r.quote.Target.Prices.Settle(j.intent.Worst, usage)
 	}
 	sum := sha256.Sum256(out.Raw)
-	resp := store.Response{
+	resp := core.Response{
 		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: r.quote.Target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,
 		Raw: out.Raw, RawSHA256: hex.EncodeToString(sum[:]), Finish: string(out.Finish), Usage: usage, RequestID: out.RequestID,
 		Refused: out.Refused, Money: money, Reserved: j.intent.Worst, Transfer: r.e.o.NewCallID(), AbsorbTransfer: r.e.o.NewCallID(),
@@ -135,7 +134,7 @@ func (r *runner) record(ctx context.Context, j job, out provider.Outcome) (settl
 
 // grade decides a recorded answer. A grader that fails is an error of ours.
 func (r *runner) grade(ctx context.Context, idx int, task bundle.Task, out provider.Outcome) error {
-	g := store.Grade{Run: r.id, Idx: idx, Grader: r.grader.Identity()}
+	g := core.Grade{Run: r.id, Idx: idx, Grader: r.grader.Identity()}
 	_ = r.safely(func() error {
 		v, err := r.grader.Grade(task, bundle.Answer{Text: out.Text, Finish: out.Finish})
 		if err == nil {
@@ -143,7 +142,7 @@ func (r *runner) grade(ctx context.Context, idx int, task bundle.Task, out provi
 		}
 		return err
 	})
-	return r.e.o.Journal.RecordGrade(ctx, g)
+	return r.e.o.Answers.RecordGrade(ctx, g)
 }
 
 // gradeStored grades answers that an earlier process recorded and did not
@@ -158,12 +157,12 @@ func (r *runner) gradeStored(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ev, ok, err := r.e.o.Journal.Evidence(ctx, r.id, idx)
+		ev, ok, err := r.e.o.Answers.Evidence(ctx, r.id, idx)
 		if err != nil {
 			return err
 		}
 		if !ok || ev.Raw == nil {
-			if err := r.e.o.Journal.RecordGrade(ctx, store.Grade{Run: r.id, Idx: idx}); err != nil {
+			if err := r.e.o.Answers.RecordGrade(ctx, core.Grade{Run: r.id, Idx: idx}); err != nil {
 				return err
 			}
 			continue
@@ -175,8 +174,8 @@ func (r *runner) gradeStored(ctx context.Context) error {
 	return nil
 }
 
-func (r *runner) ended(j job, out provider.Outcome) store.Ended {
-	return store.Ended{Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Outcome: reasonOf(out), Message: out.Message}
+func (r *runner) ended(j job, out provider.Outcome) core.Ended {
+	return core.Ended{Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Outcome: reasonOf(out), Message: out.Message}
 }
 
 // endState is the call state that an outcome without an answer proves.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/stat"
 )
 
@@ -18,7 +17,7 @@ const resultVersion = 1
 const manyEmpty = 20
 
 // conclude computes a run's frozen result from what became of its tasks.
-func conclude(e store.Ending) core.Result {
+func conclude(e core.Ending) core.Result {
 	stop := e.Run.Reason
 	state, reason, outcomes := core.Conclude(e.Run.Planned, e.Run.Tallies, e.Unresolved, stop)
 	return core.Result{
@@ -31,7 +30,7 @@ func conclude(e store.Ending) core.Result {
 
 // metrics are the figures over the graded tasks: the share that is right, and
 // the mean score where scores are not all 0 or 1. Nothing graded, no figure.
-func metrics(s store.Scores, right int) []core.Metric {
+func metrics(s core.Scores, right int) []core.Metric {
 	if s.N == 0 {
 		return []core.Metric{}
 	}
@@ -57,7 +56,7 @@ func Accuracy(right, n int) core.Metric {
 
 // meanScore has no interval here: which one is right is for the benchmark's
 // family to say.
-func meanScore(s store.Scores) core.Metric {
+func meanScore(s core.Scores) core.Metric {
 	n := float64(s.N)
 	m := core.Metric{Key: "mean_score", Name: "Mean score", Value: s.Sum / n, N: s.N}
 	if s.N > 1 {
@@ -68,7 +67,7 @@ func meanScore(s store.Scores) core.Metric {
 	return m
 }
 
-func resultWarnings(e store.Ending, outcomes core.Tallies) []string {
+func resultWarnings(e core.Ending, outcomes core.Tallies) []string {
 	w := []string{}
 	if empty, graded := outcomes[bundle.Empty], outcomes.Graded(); empty*100 > graded*manyEmpty {
 		w = append(w, fmt.Sprintf("%d of %d graded answers are empty. Look at the endpoint before you read the score.", empty, graded))

@@ -10,7 +10,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -22,7 +21,7 @@ const leaseGrace = time.Minute
 
 // job is one task on its way.
 type job struct {
-	intent store.Intent
+	intent core.Intent
 	task   bundle.Task
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
@@ -38,7 +37,7 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	}
 	places := r.queue.peek(n)
 	jobs := make([]job, len(places))
-	intents := make([]store.Intent, len(places))
+	intents := make([]core.Intent, len(places))
 	for i, p := range places {
 		if jobs[i], err = r.prepare(ctx, p); err != nil {
 			return 0, err
@@ -75,7 +74,7 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 }
 
 // prepare renders a task's request and bounds its cost.
-func (r *runner) prepare(ctx context.Context, p store.Redo) (job, error) {
+func (r *runner) prepare(ctx context.Context, p core.Redo) (job, error) {
 	task, err := r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(p.Idx))
 	if err != nil {
 		return job{}, fmt.Errorf("read task %d: %w", p.Idx, err)
@@ -94,13 +93,13 @@ func (r *runner) prepare(ctx context.Context, p store.Redo) (job, error) {
 		}
 	}
 	sum := sha256.Sum256(body)
-	j.intent = store.Intent{
+	j.intent = core.Intent{
 		Call: core.CallID(r.e.o.NewCallID()), Idx: p.Idx, TaskID: task.ID, Attempt: req.Attempt, Worst: worst, Hash: hex.EncodeToString(sum[:]),
 	}
 	return j, nil
 }
 
-func (r *runner) lease() store.Lease {
+func (r *runner) lease() core.Lease {
 	until := r.e.o.Clock.Now().Add(r.e.o.CallTimeout + leaseGrace)
-	return store.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro())}
+	return core.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro())}
 }

@@ -21,34 +21,40 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // Journal is where calls are recorded before and after they are made.
 type Journal interface {
-	Reserve(context.Context, core.RunID, store.Lease, []store.Intent) (store.Reserved, error)
+	Reserve(context.Context, core.RunID, core.Lease, []core.Intent) (core.Reserved, error)
 	MarkSent(context.Context, core.CallID) error
-	Respond(context.Context, store.Response) error
-	Retry(context.Context, store.Ended, core.CallState, store.Lease, store.Intent, map[string]any) error
-	Replan(context.Context, store.Ended, core.CallState) error
-	GiveUp(context.Context, store.Ended, core.CallState, bool, string) error
-	MarkUnknown(context.Context, store.Ended) error
-	RecordGrade(context.Context, store.Grade) error
-	Evidence(context.Context, core.RunID, int) (store.Evidence, bool, error)
+	Respond(context.Context, core.Response) error
+	Retry(context.Context, core.Ended, core.CallState, core.Lease, core.Intent, map[string]any) error
+	Replan(context.Context, core.Ended, core.CallState) error
+	GiveUp(context.Context, core.Ended, core.CallState, bool, string) error
+	MarkUnknown(context.Context, core.Ended) error
 }
 
-// Runs is the life of runs.
+// Answers are what was recorded, and what it is worth.
+type Answers interface {
+	Evidence(context.Context, core.RunID, int) (core.Evidence, bool, error)
+	RecordGrade(context.Context, core.Grade) error
+}
+
+// Runs is what there is to do.
 type Runs interface {
 	Live(context.Context) ([]core.Run, error)
 	Run(context.Context, core.Scope, core.RunID) (core.Run, error)
-	Quote(context.Context, core.Scope, core.QuoteID) (store.QuoteState, error)
-	Recover(context.Context) (store.Recovered, error)
-	Progress(context.Context, core.RunID) (store.Progress, error)
+	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
+	Recover(context.Context) (core.Recovered, error)
+	Progress(context.Context, core.RunID) (core.Progress, error)
+}
+
+// Life is how a run begins, stops and ends.
+type Life interface {
 	Start(context.Context, core.RunID) error
 	Stop(context.Context, core.RunID, core.Reason, string, map[string]any) error
-	SetWaiting(context.Context, core.RunID, core.Micros, string) error
 	AppendEvent(context.Context, core.RunID, string, map[string]any) error
-	Finalize(context.Context, core.RunID, string, string, func(store.Ending) core.Result) (core.State, error)
+	Finalize(context.Context, core.RunID, string, string, func(core.Ending) core.Result) (core.State, error)
 }
 
 // Tasks is where tasks and graders come from.
@@ -72,7 +78,9 @@ type Clock interface {
 // Options of an Engine. All fields are required unless they say otherwise.
 type Options struct {
 	Journal  Journal
+	Answers  Answers
 	Runs     Runs
+	Life     Life
 	Tasks    Tasks
 	Keys     Keys
 	Adapters provider.Set

@@ -97,7 +97,7 @@ func (c *instant) Sleep(ctx context.Context, d time.Duration) error {
 
 // world is a service without its HTTP layer.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	store   *store.Store
 	catalog *catalog.Catalog
@@ -120,7 +120,7 @@ var target = core.Target{
 // worstCase is what one scripted call reserves: 100 tokens each way.
 const worstCase = 300 * usd.Micro(1)
 
-func newWorld(t *testing.T, answer func(bundle.Task, int) provider.Outcome) *world {
+func newWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), adapter: &scripted{answer: answer}, changed: make(chan core.RunID, 1<<16),
 		clock: &instant{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
@@ -148,7 +148,7 @@ func (w *world) open() {
 	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
 	adapters := provider.Set{core.PracticeProtocol: w.adapter}
 	w.engine = engine.New(engine.Options{
-		Journal: s, Runs: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
+		Journal: s, Answers: s, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },
@@ -168,10 +168,22 @@ func (w *world) close() {
 // start quotes and starts a run of n arithmetic tasks.
 func (w *world) start(n int, cap usd.Micro, limit int) core.RunID {
 	w.t.Helper()
-	ctx := context.Background()
-	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{
+	return w.quoteAndStart(admission.QuoteRequest{
 		Profile: "arithmetic@1", Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: limit},
 	})
+}
+
+// startFull starts a run of every task, with as many calls in flight as the
+// route allows.
+func (w *world) startFull(p core.ProfileID, cap usd.Micro) core.RunID {
+	w.t.Helper()
+	return w.quoteAndStart(admission.QuoteRequest{Profile: p, Route: target.RouteID, Full: true, Cap: &cap, Concurrency: core.Concurrency{Max: true}})
+}
+
+func (w *world) quoteAndStart(r admission.QuoteRequest) core.RunID {
+	w.t.Helper()
+	ctx := context.Background()
+	q, err := w.admit.Quote(ctx, scope, r)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,28 +3,28 @@ package engine
 import (
 	"sort"
 
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
 // queue is what is left to ask, in the order of the quote. Tasks that are
 // planned again come before those that were never opened.
 type queue struct {
-	redo  []store.Redo // sorted by place
+	redo  []core.Redo // sorted by place
 	next  int
 	total int
 }
 
-func newQueue(p store.Progress, total int) queue {
+func newQueue(p core.Progress, total int) queue {
 	return queue{redo: p.Redo, next: p.Next, total: total}
 }
 
 func (q *queue) empty() bool { return len(q.redo) == 0 && q.next >= q.total }
 
 // peek gives up to n places without taking them, with the attempts each had.
-func (q *queue) peek(n int) []store.Redo {
-	out := append([]store.Redo(nil), q.redo[:min(n, len(q.redo))]...)
+func (q *queue) peek(n int) []core.Redo {
+	out := append([]core.Redo(nil), q.redo[:min(n, len(q.redo))]...)
 	for i := q.next; i < q.total && len(out) < n; i++ {
-		out = append(out, store.Redo{Idx: i})
+		out = append(out, core.Redo{Idx: i})
 	}
 	return out
 }
@@ -37,9 +37,9 @@ func (q *queue) take(n int) {
 }
 
 // again puts a place back.
-func (q *queue) again(r store.Redo) {
+func (q *queue) again(r core.Redo) {
 	i := sort.Search(len(q.redo), func(i int) bool { return q.redo[i].Idx >= r.Idx })
-	q.redo = append(q.redo, store.Redo{})
+	q.redo = append(q.redo, core.Redo{})
 	copy(q.redo[i+1:], q.redo[i:])
 	q.redo[i] = r
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // progressEvery is the least time between two run.progress events.
@@ -54,7 +53,7 @@ type runner struct {
 type settled struct {
 	idx int
 	// again is set when the task was planned again.
-	again *store.Redo
+	again *core.Redo
 	// stop is the reason to end the run, "" to go on.
 	stop    core.Reason
 	why     string
@@ -106,7 +105,7 @@ func (r *runner) safely(f func() error) (err error) {
 }
 
 func (r *runner) fail(ctx context.Context) error {
-	if err := r.e.o.Runs.Stop(ctx, r.id, core.InternalFailure, "", nil); err != nil {
+	if err := r.e.o.Life.Stop(ctx, r.id, core.InternalFailure, "", nil); err != nil {
 		return err
 	}
 	for r.inflight > 0 {
@@ -125,7 +124,7 @@ func (r *runner) work() error {
 	if r.row.State.Terminal() {
 		return nil
 	}
-	if err := r.e.o.Runs.Start(ctx, r.id); err != nil {
+	if err := r.e.o.Life.Start(ctx, r.id); err != nil {
 		return err
 	}
 	if err := r.gradeStored(ctx); err != nil {
@@ -285,7 +284,7 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 
 // stop ends dispatch for a reason.
 func (r *runner) stop(ctx context.Context, why core.Reason, event string, data map[string]any) error {
-	if err := r.e.o.Runs.Stop(ctx, r.id, why, event, data); err != nil {
+	if err := r.e.o.Life.Stop(ctx, r.id, why, event, data); err != nil {
 		return err
 	}
 	return r.refresh(ctx)
@@ -302,7 +301,7 @@ func (r *runner) progress(ctx context.Context, last bool) error {
 		return err
 	}
 	r.shown, r.dirty = now, false
-	return r.e.o.Runs.AppendEvent(ctx, r.id, core.EventProgress, progressData(run, r.inflight, r.quote.Limit))
+	return r.e.o.Life.AppendEvent(ctx, r.id, core.EventProgress, progressData(run, r.inflight, r.quote.Limit))
 }
 
 func progressData(run core.Run, open, limit int) map[string]any {
@@ -322,7 +321,7 @@ func (r *runner) finalize(ctx context.Context) (core.State, error) {
 	if err := r.progress(ctx, true); err != nil {
 		return "", err
 	}
-	state, err := r.e.o.Runs.Finalize(ctx, r.id, r.e.o.NewID(), r.e.o.NewID(), conclude)
+	state, err := r.e.o.Life.Finalize(ctx, r.id, r.e.o.NewID(), r.e.o.NewID(), conclude)
 	if err != nil {
 		return "", fmt.Errorf("end run: %w", err)
 	}

@@ -14,41 +14,13 @@ import (
 // idempotencyLife is how long an answer is kept for replay.
 const idempotencyLife = 30 * 24 * 3600 * 1_000_000
 
-// Admission asks to start the run of a quote.
-type Admission struct {
-	Scope    core.Scope
-	Quote    core.QuoteID
-	Name     string
-	Metadata map[string]string
-	// Op, Key and RequestHash identify the request: the same three again are
-	// answered with the stored bytes.
-	Op, Key, RequestHash string
-	// RunID and TransferID are used if a run is made.
-	RunID      core.RunID
-	TransferID string
-	ConsentID  string
-	// Practice says that the workspace has practice credit.
-	Practice bool
-	// Encode makes the answer's body from the new run. It must be pure: it
-	// may run more than once.
-	Encode func(core.Run, core.Quote) ([]byte, error)
-}
-
-// Admitted is the answer to an admission.
-type Admitted struct {
-	Run      core.RunID
-	Body     []byte
-	Status   int
-	Replayed bool
-}
-
 // Admit is the one place where a run begins: idempotency record, quote
 // consumed, credit held, run, consent and first events are one transaction.
 // An answer that is not a success is not stored, so that the same key works
 // after credit was added.
-func (s *Store) Admit(ctx context.Context, a Admission) (out Admitted, err error) {
+func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted, err error) {
 	err = s.writer.do(ctx, func(t *tx) error {
-		out = Admitted{}
+		out = core.Admitted{}
 		if done, err := t.replay(a, &out); err != nil || done {
 			return err
 		}
@@ -76,7 +48,7 @@ func (s *Store) Admit(ctx context.Context, a Admission) (out Admitted, err error
 	return out, err
 }
 
-func (t *tx) replay(a Admission, out *Admitted) (bool, error) {
+func (t *tx) replay(a core.Admission, out *core.Admitted) (bool, error) {
 	var hash, body, run string
 	err := t.row(`SELECT request_hash, status, body, coalesce(run_id, '') FROM idempotency WHERE workspace_id = $1 AND op = $2 AND key = $3`,
 		string(a.Scope.Workspace), a.Op, a.Key).Scan(&hash, &out.Status, &body, &run)
@@ -93,7 +65,7 @@ func (t *tx) replay(a Admission, out *Admitted) (bool, error) {
 	return true, nil
 }
 
-func (t *tx) openQuote(a Admission) (core.Quote, error) {
+func (t *tx) openQuote(a core.Admission) (core.Quote, error) {
 	q, err := scanQuote(t.row(selectQuote, string(a.Quote), string(a.Scope.Workspace)))
 	if err != nil {
 		return core.Quote{}, err
@@ -138,7 +110,7 @@ func (t *tx) fresh(q core.Quote) error {
 	return nil
 }
 
-func newRun(a Admission, q core.Quote, now core.Micros) core.Run {
+func newRun(a core.Admission, q core.Quote, now core.Micros) core.Run {
 	return core.Run{
 		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
 		Name: a.Name, Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
@@ -159,7 +131,7 @@ func (t *tx) insertRun(r core.Run, q core.Quote) error {
 }
 
 // hold sets the run's possible charge aside and records who consented.
-func (t *tx) hold(a Admission, r core.Run, q core.Quote) error {
+func (t *tx) hold(a core.Admission, r core.Run, q core.Quote) error {
 	err := t.move(transfer{id: a.TransferID, workspace: r.Workspace, book: r.Book, from: accAvailable, to: accHeld, amount: r.Held, code: "hold", run: r.ID})
 	if errors.Is(err, errShort) {
 		var have usd.Micro
@@ -184,7 +156,7 @@ func (t *tx) firstEvents(r core.Run) error {
 	return t.event(r.ID, core.EventHeld, map[string]any{"held_microusd": r.Held.Wire()})
 }
 
-func (t *tx) remember(a Admission, out Admitted) error {
+func (t *tx) remember(a core.Admission, out core.Admitted) error {
 	_, err := t.exec(`INSERT INTO idempotency (workspace_id, op, key, request_hash, status, body, run_id, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		string(a.Scope.Workspace), a.Op, a.Key, a.RequestHash, out.Status, string(out.Body), null(string(out.Run)), int64(t.now), int64(t.now)+idempotencyLife)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // Each rule of the audit finds the damage it is there for. Damage is done
@@ -69,14 +68,14 @@ func (d *db) finishedAndLive() {
 	run := d.start(2, 1000)
 	d.ask(run, 0, 100, 40)
 	in := intent(1, 100)
-	d.must(d.Reserve(ctx, run, lease, []store.Intent{in}))
+	d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
 	d.check(d.MarkSent(ctx, in.Call))
-	d.check(d.MarkUnknown(ctx, store.Ended{Run: run, Idx: 1, Call: in.Call, Reserved: 100}))
+	d.check(d.MarkUnknown(ctx, core.Ended{Run: run, Idx: 1, Call: in.Call, Reserved: 100}))
 	if state := d.finalize(run); state != core.Partial {
 		d.t.Fatalf("ended as %s", state)
 	}
 	live := d.start(3, 1000)
 	in = intent(0, 100)
-	d.must(d.Reserve(ctx, live, lease, []store.Intent{in}))
+	d.must(d.Reserve(ctx, live, lease, []core.Intent{in}))
 	d.check(d.MarkSent(ctx, in.Call))
 }

@@ -10,38 +10,13 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// Intent is a call about to be made: the task at Idx, its worst case and the
-// hash of the request as rendered.
-type Intent struct {
-	Call    core.CallID
-	Idx     int
-	TaskID  string
-	Attempt int // from 1
-	Worst   usd.Micro
-	Hash    string
-}
-
-// Lease says who makes calls and until when the claim holds.
-type Lease struct {
-	Worker string
-	Until  core.Micros
-}
-
-// Reserved says how much of a batch was reserved. When Granted is short of
-// the batch, the rest did not fit under the cap now, or the run is no longer
-// running.
-type Reserved struct {
-	Granted int
-	Running bool
-}
-
 // Reserve journals calls in order, each with its worst case set aside, until
 // one does not fit: a later, cheaper task never overtakes a dearer one. This
 // is the first of two commits before a request leaves the machine; a call
 // that died here was provably not sent.
-func (s *Store) Reserve(ctx context.Context, run core.RunID, l Lease, batch []Intent) (out Reserved, err error) {
+func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch []core.Intent) (out core.Reserved, err error) {
 	err = s.writer.do(ctx, func(t *tx) error {
-		out = Reserved{}
+		out = core.Reserved{}
 		var state core.State
 		var free usd.Micro
 		if err := t.row(`SELECT state, cap - charged - metered - reserved FROM runs WHERE id = $1`, string(run)).Scan(&state, &free); err != nil {
@@ -75,7 +50,7 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l Lease, batch []In
 	return out, err
 }
 
-func (t *tx) intent(run core.RunID, l Lease, in Intent) error {
+func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
 	err := t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, $5, $6)
 		ON CONFLICT (run_id, idx) DO UPDATE SET state = 'in_call', attempt = excluded.attempt, max_cost = excluded.max_cost WHERE samples.state = 'planned'`,
 		string(run), in.Idx, in.TaskID, int64(in.Worst), in.Attempt, int64(t.now))
@@ -85,7 +60,7 @@ func (t *tx) intent(run core.RunID, l Lease, in Intent) error {
 	return t.insertCall(run, l, in)
 }
 
-func (t *tx) insertCall(run core.RunID, l Lease, in Intent) error {
+func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
 	_, err := t.exec(`INSERT INTO calls (id, run_id, idx, attempt, state, worker, fence, lease_until, reserved, request_hash, created_at)
 		VALUES ($1, $2, $3, $4, 'intent', $5, 1, $6, $7, $8, $9)`,
 		string(in.Call), string(run), in.Idx, in.Attempt, l.Worker, int64(l.Until), int64(in.Worst), in.Hash, int64(t.now))
@@ -103,36 +78,10 @@ func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
 	})
 }
 
-// Response is an answer as it is recorded.
-type Response struct {
-	Run       core.RunID
-	Workspace core.WorkspaceID
-	Book      core.Book
-	Metered   bool
-	Idx       int
-	Call      core.CallID
-	Raw       []byte
-	RawSHA256 string
-	Finish    string
-	Usage     *core.Usage
-	RequestID string // the provider's
-	// Refused says that the provider signalled a refusal: the task settles
-	// here, without a score.
-	Refused bool
-	// Failed is the error code when the answer cannot be graded at all.
-	Failed   string
-	Money    core.Settlement
-	Reserved usd.Micro
-	Transfer string
-	// AbsorbTransfer is used when something is absorbed.
-	AbsorbTransfer string
-	ExpiresAt      core.Micros
-}
-
 // Respond records a paid answer and settles its money, once: what was
 // reserved is released, what it cost is charged, and the raw answer is kept.
 // A graded sample never needs the provider again.
-func (s *Store) Respond(ctx context.Context, r Response) error {
+func (s *Store) Respond(ctx context.Context, r core.Response) error {
 	usage := ""
 	if r.Usage != nil {
 		b, err := json.Marshal(r.Usage)
@@ -154,6 +103,11 @@ func (s *Store) Respond(ctx context.Context, r Response) error {
 		if err := t.settle(r); err != nil {
 			return err
 		}
+		if r.Money.OverBound {
+			if err := t.event(r.Run, core.EventOverBound, map[string]any{"index": r.Idx, "absorbed_microusd": r.Money.Absorbed.Wire()}); err != nil {
+				return err
+			}
+		}
 		switch {
 		case r.Refused:
 			return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
@@ -165,7 +119,7 @@ func (s *Store) Respond(ctx context.Context, r Response) error {
 	})
 }
 
-func (t *tx) keep(r Response) error {
+func (t *tx) keep(r core.Response) error {
 	_, err := t.exec(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
 		string(r.Call), r.RawSHA256, len(r.Raw), r.Raw, int64(r.ExpiresAt))
 	if err != nil {
@@ -175,7 +129,7 @@ func (t *tx) keep(r Response) error {
 }
 
 // settle moves the money of one answer.
-func (t *tx) settle(r Response) error {
+func (t *tx) settle(r core.Response) error {
 	charged, metered := r.Money.Spend, usd.Micro(0)
 	if r.Metered {
 		charged, metered = 0, r.Money.Spend

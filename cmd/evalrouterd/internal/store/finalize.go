@@ -10,25 +10,10 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// Ending is what a run's end is computed from.
-type Ending struct {
-	Run        core.Run
-	Unresolved int
-	Scores     Scores
-	Errors     map[string]int
-	Now        core.Micros
-}
-
-// Scores sums the graded tasks: how many, their sum and sum of squares.
-type Scores struct {
-	N          int
-	Sum, SumSq float64
-}
-
 // Finalize ends a run whose calls have all settled: its state and result are
 // frozen and what was held and not charged returns to the workspace. conclude
 // must be pure. A run that has ended already is left alone.
-func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferID string, conclude func(Ending) core.Result) (core.State, error) {
+func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferID string, conclude func(core.Ending) core.Result) (core.State, error) {
 	var state core.State
 	err := s.writer.do(ctx, func(t *tx) error {
 		e, err := t.ending(id)
@@ -52,7 +37,7 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 	return state, err
 }
 
-func (t *tx) ending(id core.RunID) (e Ending, err error) {
+func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 	e.Now = t.now
 	if e.Run, err = scanRun(t.row(`SELECT `+runColumns+` FROM runs WHERE id = $1`, string(id))); err != nil {
 		return e, err

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
@@ -13,18 +12,9 @@ import (
 // span says where the whole of it stands.
 const maxExtracted = 200
 
-// Grade is a verdict about a recorded answer. A nil Verdict says that the
-// grader itself failed: an error of ours, never a zero.
-type Grade struct {
-	Run     core.RunID
-	Idx     int
-	Grader  bundle.Identity
-	Verdict *bundle.Verdict
-}
-
 // RecordGrade settles an answered task. It needs nothing but the stored
 // answer, so it can be repeated at any time for free.
-func (s *Store) RecordGrade(ctx context.Context, g Grade) error {
+func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		if g.Verdict == nil {
 			return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, 0, core.EventTaskFailed)

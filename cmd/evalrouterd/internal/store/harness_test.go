@@ -152,8 +152,8 @@ func (d *db) quote(n int, cap usd.Micro) core.Quote {
 	return q
 }
 
-func admission(q core.Quote, key string) store.Admission {
-	return store.Admission{
+func admission(q core.Quote, key string) core.Admission {
+	return core.Admission{
 		Scope: scope, Quote: q.ID, Name: "a run", Metadata: map[string]string{"k": "v"}, Op: "POST /runs", Key: key, RequestHash: "h-" + string(q.ID),
 		RunID: core.RunID(uuid.NewString()), TransferID: uuid.NewString(), ConsentID: uuid.NewString(),
 		Encode: func(r core.Run, _ core.Quote) ([]byte, error) { return json.Marshal(r.ID) },
@@ -170,14 +170,14 @@ func (d *db) start(n int, cap usd.Micro) core.RunID {
 	return out.Run
 }
 
-var lease = store.Lease{Worker: "w", Until: 1}
+var lease = core.Lease{Worker: "w", Until: 1}
 
-func intent(idx int, worst usd.Micro) store.Intent {
-	return store.Intent{Call: core.CallID(uuid.Must(uuid.NewV7()).String()), Idx: idx, TaskID: fmt.Sprintf("t%03d", idx), Attempt: 1, Worst: worst, Hash: "h"}
+func intent(idx int, worst usd.Micro) core.Intent {
+	return core.Intent{Call: core.CallID(uuid.Must(uuid.NewV7()).String()), Idx: idx, TaskID: fmt.Sprintf("t%03d", idx), Attempt: 1, Worst: worst, Hash: "h"}
 }
 
-func response(run core.RunID, in store.Intent, cost usd.Micro) store.Response {
-	return store.Response{
+func response(run core.RunID, in core.Intent, cost usd.Micro) core.Response {
+	return core.Response{
 		Run: run, Workspace: "w1", Book: core.CreditBook, Idx: in.Idx, Call: in.Call, Raw: []byte("raw answer"), RawSHA256: "sha", Finish: "stop",
 		Usage: &core.Usage{Input: 1, Output: 1}, Money: core.Settlement{Spend: min(cost, in.Worst), Absorbed: max(0, cost-in.Worst)}, Reserved: in.Worst,
 		Transfer: uuid.NewString(), AbsorbTransfer: uuid.NewString(), ExpiresAt: 1,
@@ -185,17 +185,17 @@ func response(run core.RunID, in store.Intent, cost usd.Micro) store.Response {
 }
 
 // ask takes one task from reservation to its grade.
-func (d *db) ask(run core.RunID, idx int, worst, cost usd.Micro) store.Intent {
+func (d *db) ask(run core.RunID, idx int, worst, cost usd.Micro) core.Intent {
 	d.t.Helper()
 	ctx, in := context.Background(), intent(idx, worst)
-	d.must(d.Reserve(ctx, run, lease, []store.Intent{in}))
+	d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
 	d.check(d.MarkSent(ctx, in.Call))
 	d.check(d.Respond(ctx, response(run, in, cost)))
-	d.check(d.RecordGrade(ctx, store.Grade{Run: run, Idx: idx, Grader: bundle.Identity{ID: "g", Version: "1"}, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Extracted: "2", Span: &[2]int{0, 1}, Rule: "r"}}))
+	d.check(d.RecordGrade(ctx, core.Grade{Run: run, Idx: idx, Grader: bundle.Identity{ID: "g", Version: "1"}, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Extracted: "2", Span: &[2]int{0, 1}, Rule: "r"}}))
 	return in
 }
 
-func conclude(e store.Ending) core.Result {
+func conclude(e core.Ending) core.Result {
 	state, reason, outcomes := core.Conclude(e.Run.Planned, e.Run.Tallies, e.Unresolved, e.Run.Reason)
 	return core.Result{Run: e.Run.ID, Version: 1, FinalizedAt: e.Now, State: state, Reason: reason, Planned: e.Run.Planned, Outcomes: outcomes}
 }

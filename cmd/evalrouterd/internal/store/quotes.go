@@ -25,21 +25,14 @@ func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
 	})
 }
 
-// QuoteState is a quote with what became of it.
-type QuoteState struct {
-	core.Quote
-	// Run is the run that consumed the quote, "" while it is open.
-	Run core.RunID
-}
-
 // Quote reads a quote of a workspace.
-func (s *Store) Quote(ctx context.Context, sc core.Scope, id core.QuoteID) (QuoteState, error) {
+func (s *Store) Quote(ctx context.Context, sc core.Scope, id core.QuoteID) (core.QuoteState, error) {
 	return scanQuote(s.read.QueryRowContext(ctx, selectQuote, string(id), string(sc.Workspace)))
 }
 
 const selectQuote = `SELECT doc, coalesce(consumed_by, '') FROM quotes WHERE id = $1 AND workspace_id = $2`
 
-func scanQuote(row scanner) (q QuoteState, err error) {
+func scanQuote(row scanner) (q core.QuoteState, err error) {
 	var doc string
 	err = row.Scan(&doc, &q.Run)
 	if errors.Is(err, sql.ErrNoRows) {

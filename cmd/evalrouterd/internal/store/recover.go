@@ -5,14 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/lib/usd"
 )
-
-// Recovered counts what a restart found.
-type Recovered struct {
-	Voided  int // intents: never sent, planned again for free
-	Unknown int // sent: the process that could have had the answer is dead
-}
 
 // recoverBatch bounds how many calls one recovery transaction settles.
 const recoverBatch = 500
@@ -20,8 +13,8 @@ const recoverBatch = 500
 // Recover settles the live calls that an earlier process of this data
 // directory left behind. It may only run while the caller is the one process
 // that makes calls. Intents become planned tasks; sent calls become unknown.
-func (s *Store) Recover(ctx context.Context) (Recovered, error) {
-	var total Recovered
+func (s *Store) Recover(ctx context.Context) (core.Recovered, error) {
+	var total core.Recovered
 	for {
 		n, err := s.recoverSome(ctx)
 		if err != nil {
@@ -35,15 +28,15 @@ func (s *Store) Recover(ctx context.Context) (Recovered, error) {
 	}
 }
 
-func (s *Store) recoverSome(ctx context.Context) (out Recovered, err error) {
+func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error) {
 	err = s.writer.do(ctx, func(t *tx) error {
-		out = Recovered{}
+		out = core.Recovered{}
 		live, err := t.liveCalls(recoverBatch)
 		if err != nil {
 			return err
 		}
 		for _, c := range live {
-			e := Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Outcome: "restart"}
+			e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Outcome: "restart"}
 			if c.State == core.CallIntent {
 				out.Voided++
 				err = t.replan(e, core.CallVoided)
@@ -77,24 +70,8 @@ func (t *tx) liveCalls(limit int) ([]core.Call, error) {
 	return out, rows.Err()
 }
 
-// Progress says where a run stands for its dispatcher.
-type Progress struct {
-	// Next is the first place of the order that has no row yet.
-	Next int
-	// Redo lists places that were opened and are planned again, in order.
-	Redo []Redo
-	// Answered lists places whose stored answers wait for a grade.
-	Answered []int
-}
-
-// Redo is a task to ask again, with the attempts it already had.
-type Redo struct {
-	Idx     int
-	Attempt int
-}
-
 // Progress reads where a run stands.
-func (s *Store) Progress(ctx context.Context, run core.RunID) (p Progress, err error) {
+func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, err error) {
 	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM samples WHERE run_id = $1`, string(run)).Scan(&p.Next); err != nil {
 		return p, err
 	}
@@ -104,7 +81,7 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p Progress, err e
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r Redo
+		var r core.Redo
 		var state core.SampleState
 		if err := rows.Scan(&r.Idx, &state, &r.Attempt); err != nil {
 			return p, err
@@ -118,21 +95,9 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p Progress, err e
 	return p, rows.Err()
 }
 
-// Evidence is the stored answer of a task's last answered call.
-type Evidence struct {
-	Call      core.CallID
-	Raw       []byte // nil once expired
-	SHA256    string
-	Finish    string
-	UsageDoc  string
-	Spent     usd.Micro
-	Reserved  usd.Micro
-	RequestID string
-}
-
 // Evidence reads the newest recorded answer of a task. ok is false when none
 // was recorded.
-func (s *Store) Evidence(ctx context.Context, run core.RunID, idx int) (e Evidence, ok bool, err error) {
+func (s *Store) Evidence(ctx context.Context, run core.RunID, idx int) (e core.Evidence, ok bool, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.id, b.data, coalesce(b.hash, ''), c.finish, c.usage_doc, c.spent, c.reserved, c.provider_request_id
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
 		WHERE c.run_id = $1 AND c.idx = $2 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)

@@ -6,25 +6,12 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/lib/usd"
 )
-
-// Ended is a call that produced no answer.
-type Ended struct {
-	Run      core.RunID
-	Idx      int
-	Call     core.CallID
-	Reserved usd.Micro
-	// Outcome is the class and cause for the record; Message is the
-	// provider's sentence, sanitised and cut by the caller.
-	Outcome string
-	Message string
-}
 
 // Retry replaces a rejected or voided call by the next attempt in the same
 // transaction: the reservation moves with it and is never free in between. A
 // crash leaves an intent, which was provably not sent.
-func (s *Store) Retry(ctx context.Context, e Ended, to core.CallState, l Lease, next Intent, data map[string]any) error {
+func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l core.Lease, next core.Intent, data map[string]any) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		if err := t.endCall(e, to); err != nil {
 			return err
@@ -40,11 +27,11 @@ func (s *Store) Retry(ctx context.Context, e Ended, to core.CallState, l Lease, 
 }
 
 // Replan ends a call that provably did no work and plans its task again.
-func (s *Store) Replan(ctx context.Context, e Ended, to core.CallState) error {
+func (s *Store) Replan(ctx context.Context, e core.Ended, to core.CallState) error {
 	return s.writer.do(ctx, func(t *tx) error { return t.replan(e, to) })
 }
 
-func (t *tx) replan(e Ended, to core.CallState) error {
+func (t *tx) replan(e core.Ended, to core.CallState) error {
 	if err := t.endCall(e, to); err != nil {
 		return err
 	}
@@ -55,7 +42,7 @@ func (t *tx) replan(e Ended, to core.CallState) error {
 }
 
 // GiveUp ends a call that did no work and settles its task as an error.
-func (s *Store) GiveUp(ctx context.Context, e Ended, to core.CallState, refused bool, code string) error {
+func (s *Store) GiveUp(ctx context.Context, e core.Ended, to core.CallState, refused bool, code string) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		if err := t.endCall(e, to); err != nil {
 			return err
@@ -74,22 +61,25 @@ func (s *Store) GiveUp(ctx context.Context, e Ended, to core.CallState, refused 
 // MarkUnknown records that a call may have been processed and no answer will
 // be recorded. The reservation is released and waived: nobody is charged for
 // what cannot be known, and nothing is sent again by itself.
-func (s *Store) MarkUnknown(ctx context.Context, e Ended) error {
+func (s *Store) MarkUnknown(ctx context.Context, e core.Ended) error {
 	return s.writer.do(ctx, func(t *tx) error { return t.unknown(e) })
 }
 
-func (t *tx) unknown(e Ended) error {
+func (t *tx) unknown(e core.Ended) error {
 	if err := t.endCall(e, core.CallUnknown); err != nil {
 		return err
 	}
 	if err := t.one(`UPDATE runs SET reserved = reserved - $1, waived = waived + $1 WHERE id = $2 AND reserved >= $1`, int64(e.Reserved), string(e.Run)); err != nil {
 		return fmt.Errorf("waive: %w", err)
 	}
+	if err := t.event(e.Run, core.EventWaived, map[string]any{"index": e.Idx, "waived_microusd": e.Reserved.Wire()}); err != nil {
+		return err
+	}
 	return t.settleSample(e.Run, e.Idx, core.SampleUnresolved, core.ProviderError, core.CodeOutcomeUnknown, 0, core.EventTaskFailed)
 }
 
 // endCall moves a call to its last state.
-func (t *tx) endCall(e Ended, to core.CallState) error {
+func (t *tx) endCall(e core.Ended, to core.CallState) error {
 	err := t.one(`UPDATE calls SET state = $1, outcome = $2, message = $3, ended_at = $4 WHERE id = $5 AND fence = 1 AND `+stateBefore(to),
 		string(to), e.Outcome, e.Message, int64(t.now), string(e.Call))
 	if err != nil {
@@ -107,7 +97,7 @@ func stateBefore(to core.CallState) string {
 	return "state IN (" + strings.Join(in, ", ") + ")"
 }
 
-func (t *tx) release(e Ended) error {
+func (t *tx) release(e core.Ended) error {
 	if err := t.one(`UPDATE runs SET reserved = reserved - $1 WHERE id = $2 AND reserved >= $1`, int64(e.Reserved), string(e.Run)); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}

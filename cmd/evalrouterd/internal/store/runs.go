@@ -198,18 +198,6 @@ func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Reason, event 
 	})
 }
 
-// SetWaiting records why a run makes no calls for the moment, or with an
-// empty reason that it goes on.
-func (s *Store) SetWaiting(ctx context.Context, id core.RunID, until core.Micros, why string) error {
-	return s.writer.do(ctx, func(t *tx) error {
-		n, err := t.exec(`UPDATE runs SET retry_at = $1, waiting_reason = $2 WHERE id = $3 AND state = 'running'`, int64(until), why, string(id))
-		if err != nil || n == 0 || why == "" {
-			return err
-		}
-		return t.event(id, core.EventWaiting, map[string]any{"reason": why, "retry_at": int64(until)})
-	})
-}
-
 // Live lists every run that has not ended, oldest first, of all workspaces.
 func (s *Store) Live(ctx context.Context) ([]core.Run, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT `+runColumns+` FROM runs WHERE state IN ('queued', 'running', 'stopping', 'finalizing') ORDER BY created_at, id`)

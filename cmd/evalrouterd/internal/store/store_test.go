@@ -26,9 +26,9 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 		d.ask(run, 0, 100, 40)
 		d.ask(run, 1, 100, 250) // more than was reserved
 		in := intent(2, 100)
-		d.must(d.Reserve(context.Background(), run, lease, []store.Intent{in}))
+		d.must(d.Reserve(context.Background(), run, lease, []core.Intent{in}))
 		d.check(d.MarkSent(context.Background(), in.Call))
-		d.check(d.MarkUnknown(context.Background(), store.Ended{Run: run, Idx: 2, Call: in.Call, Reserved: in.Worst, Outcome: "reset"}))
+		d.check(d.MarkUnknown(context.Background(), core.Ended{Run: run, Idx: 2, Call: in.Call, Reserved: in.Worst, Outcome: "reset"}))
 		d.clean()
 		if state := d.finalize(run); state != core.Partial {
 			t.Errorf("state %s", state)
@@ -166,7 +166,7 @@ func TestReserve_NeverPassesTheCap(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 64 {
 			wg.Go(func() {
-				out, err := d.Reserve(ctx, run, lease, []store.Intent{intent(i, 100)})
+				out, err := d.Reserve(ctx, run, lease, []core.Intent{intent(i, 100)})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -191,7 +191,7 @@ func TestReserve_KeepsTheOrder(t *testing.T) {
 	ctx := context.Background()
 	onEach(t, func(t *testing.T, d *db) {
 		run := d.start(100, 1000)
-		out, err := d.Reserve(ctx, run, lease, []store.Intent{intent(0, 400), intent(1, 700), intent(2, 10)})
+		out, err := d.Reserve(ctx, run, lease, []core.Intent{intent(0, 400), intent(1, 700), intent(2, 10)})
 		d.check(err)
 		if out.Granted != 1 || !out.Running {
 			t.Errorf("granted %d: a cheaper task overtook one that did not fit", out.Granted)
@@ -207,15 +207,15 @@ func TestCall_StepsHappenOnce(t *testing.T) {
 		run := d.start(10, 1000)
 		in := d.ask(run, 0, 100, 40)
 		before := d.run(run)
-		ended := store.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 100}
+		ended := core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 100}
 		for name, err := range map[string]error{
 			"sent again":      d.MarkSent(ctx, in.Call),
 			"answered again":  d.Respond(ctx, response(run, in, 40)),
 			"unknown after":   d.MarkUnknown(ctx, ended),
 			"rejected after":  d.GiveUp(ctx, ended, core.CallRejected, false, "x"),
 			"planned after":   d.Replan(ctx, ended, core.CallRejected),
-			"graded again":    d.RecordGrade(ctx, store.Grade{Run: run, Idx: 0, Verdict: &bundle.Verdict{Outcome: bundle.Wrong}}),
-			"reserved again":  second(d.Reserve(ctx, run, lease, []store.Intent{intent(0, 100)})),
+			"graded again":    d.RecordGrade(ctx, core.Grade{Run: run, Idx: 0, Verdict: &bundle.Verdict{Outcome: bundle.Wrong}}),
+			"reserved again":  second(d.Reserve(ctx, run, lease, []core.Intent{intent(0, 100)})),
 			"intent rejected": rejectIntent(d, run),
 		} {
 			if err == nil {
@@ -234,8 +234,8 @@ func second(_ any, err error) error { return err }
 
 func rejectIntent(d *db, run core.RunID) error {
 	in := intent(5, 100)
-	d.must(d.Reserve(context.Background(), run, lease, []store.Intent{in}))
-	return d.GiveUp(context.Background(), store.Ended{Run: run, Idx: 5, Call: in.Call, Reserved: 100}, core.CallRejected, false, "x")
+	d.must(d.Reserve(context.Background(), run, lease, []core.Intent{in}))
+	return d.GiveUp(context.Background(), core.Ended{Run: run, Idx: 5, Call: in.Call, Reserved: 100}, core.CallRejected, false, "x")
 }
 
 func TestRetry_MovesTheReservation(t *testing.T) {
@@ -244,11 +244,11 @@ func TestRetry_MovesTheReservation(t *testing.T) {
 	onEach(t, func(t *testing.T, d *db) {
 		run := d.start(10, 1000)
 		in := intent(0, 300)
-		d.must(d.Reserve(ctx, run, lease, []store.Intent{in}))
+		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
 		d.check(d.MarkSent(ctx, in.Call))
 		next := intent(0, 300)
 		next.Attempt = 2
-		d.check(d.Retry(ctx, store.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 300}, core.CallRejected, lease, next, map[string]any{"attempt": 2}))
+		d.check(d.Retry(ctx, core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 300}, core.CallRejected, lease, next, map[string]any{"attempt": 2}))
 		if r := d.run(run); r.Reserved != 300 {
 			t.Errorf("reserved %d", r.Reserved)
 		}
@@ -264,7 +264,7 @@ func TestRecover_VoidsIntentsAndLosesNothing(t *testing.T) {
 	ctx := context.Background()
 	onEach(t, func(t *testing.T, d *db) {
 		run := d.start(100, 100_000)
-		var batch []store.Intent
+		var batch []core.Intent
 		for i := range 40 {
 			batch = append(batch, intent(i, 100))
 		}
@@ -289,7 +289,7 @@ func TestRecover_VoidsIntentsAndLosesNothing(t *testing.T) {
 		if r := d.run(run); r.Reserved != 0 || r.Waived != 1400 || r.Charged != 10 {
 			t.Errorf("money: %+v", r)
 		}
-		if again, err := d.Recover(ctx); err != nil || again != (store.Recovered{}) {
+		if again, err := d.Recover(ctx); err != nil || again != (core.Recovered{}) {
 			t.Errorf("recovering twice: %+v, %v", again, err)
 		}
 	})
@@ -392,7 +392,7 @@ func TestCancel_IsIdempotent(t *testing.T) {
 		if r := d.run(run); r.State != core.Stopping || r.NextSeq != n {
 			t.Errorf("state %s, %d events then %d", r.State, n, r.NextSeq)
 		}
-		if out, err := d.Reserve(ctx, run, lease, []store.Intent{intent(0, 1)}); err != nil || out.Running || out.Granted != 0 {
+		if out, err := d.Reserve(ctx, run, lease, []core.Intent{intent(0, 1)}); err != nil || out.Running || out.Granted != 0 {
 			t.Errorf("a stopping run reserves: %+v, %v", out, err)
 		}
 		if state := d.finalize(run); state != core.Cancelled {

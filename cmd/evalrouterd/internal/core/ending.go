@@ -1,0 +1,16 @@
+package core
+
+// Ending is what a run's end is computed from.
+type Ending struct {
+	Run        Run
+	Unresolved int
+	Scores     Scores
+	Errors     map[string]int
+	Now        Micros
+}
+
+// Scores sums the graded tasks: how many, their sum and sum of squares.
+type Scores struct {
+	N          int
+	Sum, SumSq float64
+}

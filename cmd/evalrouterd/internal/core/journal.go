@@ -1,0 +1,81 @@
+package core
+
+import (
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// The records that pass between whoever makes calls and whoever keeps their
+// journal.
+
+// Intent is a call about to be made: the task at Idx, its worst case and the
+// hash of the request as rendered.
+type Intent struct {
+	Call    CallID
+	Idx     int
+	TaskID  string
+	Attempt int // from 1
+	Worst   usd.Micro
+	Hash    string
+}
+
+// Lease says who makes calls and until when the claim holds.
+type Lease struct {
+	Worker string
+	Until  Micros
+}
+
+// Reserved says how much of a batch was reserved. When Granted is short of
+// the batch, the rest did not fit under the cap now, or the run is no longer
+// running.
+type Reserved struct {
+	Granted int
+	Running bool
+}
+
+// Response is an answer as it is recorded.
+type Response struct {
+	Run       RunID
+	Workspace WorkspaceID
+	Book      Book
+	Metered   bool
+	Idx       int
+	Call      CallID
+	Raw       []byte
+	RawSHA256 string
+	Finish    string
+	Usage     *Usage
+	RequestID string // the provider's
+	// Refused says that the provider signalled a refusal: the task settles
+	// here, without a score.
+	Refused bool
+	// Failed is the error code when the answer cannot be graded at all.
+	Failed   string
+	Money    Settlement
+	Reserved usd.Micro
+	Transfer string
+	// AbsorbTransfer is used when something is absorbed.
+	AbsorbTransfer string
+	ExpiresAt      Micros
+}
+
+// Ended is a call that produced no answer.
+type Ended struct {
+	Run      RunID
+	Idx      int
+	Call     CallID
+	Reserved usd.Micro
+	// Outcome is the class and cause for the record; Message is the
+	// provider's sentence, sanitised and cut by the caller.
+	Outcome string
+	Message string
+}
+
+// Grade is a verdict about a recorded answer. A nil Verdict says that the
+// grader itself failed: an error of ours, never a zero.
+type Grade struct {
+	Run     RunID
+	Idx     int
+	Grader  bundle.Identity
+	Verdict *bundle.Verdict
+}
