@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/scripts/internal/gotest"
+	"github.com/evalrouter/evalrouter/scripts/internal/testpg"
+)
+
+// script runs one of the programs of this folder as a stage.
+func (c *check) script(name string, args ...string) func(context.Context, io.Writer) error {
+	return func(ctx context.Context, out io.Writer) error {
+		return c.pass(ctx, out, filepath.Join(c.root, "scripts", name), args...)
+	}
+}
+
+// pass runs a child whose exit code decides.
+func (c *check) pass(ctx context.Context, out io.Writer, name string, args ...string) error {
+	return finish(ctx, c.command(ctx, name, args...), out)
+}
+
+func finish(ctx context.Context, cmd *exec.Cmd, out io.Writer) error {
+	cmd.Stdout, cmd.Stderr = out, out
+	err := cmd.Run()
+	reap(ctx, cmd)
+	return err
+}
+
+func (c *check) gofmt(ctx context.Context, out io.Writer) error {
+	args := []string{"-l"}
+	for _, m := range c.modules {
+		args = append(args, m.dir)
+	}
+	var unformatted strings.Builder
+	if err := c.pass(ctx, io.MultiWriter(out, &unformatted), "gofmt", args...); err != nil {
+		return err
+	}
+	if unformatted.Len() > 0 {
+		return errors.New("the files above are not formatted; run gofmt -w on them")
+	}
+	return nil
+}
+
+// build compiles every package the way releases are compiled and leaves the binaries for the end-to-end tests.
+func (c *check) build(ctx context.Context, out io.Writer) error {
+	if err := c.release(ctx, out, append([]string{"build"}, c.patterns()...)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.bin, 0o700); err != nil {
+		return fmt.Errorf("make the folder of binaries: %w", err)
+	}
+	mains, err := filepath.Glob(filepath.Join(c.root, "cmd", "*", "main.go"))
+	if err != nil {
+		return fmt.Errorf("find the commands: %w", err)
+	}
+	if len(mains) == 0 {
+		return nil
+	}
+	args := []string{"build", "-o", c.bin + string(filepath.Separator)}
+	for _, main := range mains {
+		args = append(args, filepath.Dir(main))
+	}
+	return c.release(ctx, out, args)
+}
+
+// vet shares its compiled packages with build by using the same settings.
+func (c *check) vet(ctx context.Context, out io.Writer) error {
+	return c.release(ctx, out, append([]string{"vet"}, c.patterns()...))
+}
+
+func (c *check) release(ctx context.Context, out io.Writer, args []string) error {
+	args = append([]string{args[0], "-trimpath"}, args[1:]...)
+	cmd := c.command(ctx, "go", args...)
+	cmd.Env = append(slices.Clone(c.env), "CGO_ENABLED=0")
+	return finish(ctx, cmd, out)
+}
+
+func (c *check) patterns() []string {
+	var patterns []string
+	for _, m := range c.modules {
+		patterns = append(patterns, m.path+"/...")
+	}
+	return patterns
+}
+
+// test runs the tests of every module in one go command, which spreads them over the cores.
+func (c *check) test(ctx context.Context, out io.Writer) (err error) {
+	args := []string{"test", "-json", "-vet=off", "-timeout=20m"}
+	race, raceErr := c.race(ctx, out)
+	if race {
+		args = append(args, "-race")
+	}
+	url, stop, pgErr := c.postgres(ctx, out)
+	defer func() { err = errors.Join(err, stop()) }()
+	cmd := c.command(ctx, "go", append(args, c.patterns()...)...)
+	cmd.Env = append(slices.Clone(c.env), c.testEnv(url)...)
+	runErr := c.runTests(ctx, cmd, out)
+	verdict := c.summary.Verdict(out, c.resources(url))
+	if verdict == nil { // otherwise the exit code says nothing new
+		verdict = runErr
+	}
+	return errors.Join(raceErr, pgErr, verdict)
+}
+
+// testEnv names what is there: no binaries without a build, no database without a server.
+func (c *check) testEnv(url string) []string {
+	var env []string
+	if url != "" {
+		env = append(env, "EVALROUTER_TEST_PG="+url)
+	}
+	if _, err := os.Stat(c.bin); err == nil {
+		env = append(env, "EVALROUTER_TEST_BIN="+c.bin)
+	}
+	return env
+}
+
+func (c *check) runTests(ctx context.Context, cmd *exec.Cmd, out io.Writer) error {
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("open the pipe of go test: %w", err)
+	}
+	cmd.Stderr = out
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start go test: %w", err)
+	}
+	summary, readErr := (&gotest.Collector{Out: out}).Read(events)
+	c.summary, c.tested = summary, true
+	err = cmd.Wait()
+	reap(ctx, cmd)
+	return errors.Join(readErr, err)
+}
+
+// resources makes a skip for want of something present a failure, under CI only: a developer may run part of the
+// suite with odd settings, CI may not.
+func (c *check) resources(url string) []gotest.Resource {
+	return []gotest.Resource{
+		{Name: "the shared folder", Words: []string{"../shared", "EVALROUTER_SHARED"}, Present: c.ci && c.shared != ""},
+		{Name: "PostgreSQL", Words: []string{"EVALROUTER_TEST_PG", "PostgreSQL"}, Present: c.ci && url != ""},
+	}
+}
+
+// race says whether the race detector can be used. It needs cgo and a C compiler.
+func (c *check) race(ctx context.Context, out io.Writer) (bool, error) {
+	cmd := c.command(ctx, "go", "env", "CC")
+	cc, err := cmd.Output()
+	if err != nil {
+		return false, fmt.Errorf("ask go for the C compiler: %w", err)
+	}
+	fields := strings.Fields(string(cc))
+	if len(fields) > 0 {
+		if _, err := exec.LookPath(fields[0]); err == nil {
+			return true, nil
+		}
+	}
+	const missing = "no C compiler, so the tests run without the race detector; install one with: sudo apt-get install -y gcc libc6-dev"
+	fmt.Fprintln(out, missing)
+	if c.ci {
+		return false, errors.New("the race detector is required under CI")
+	}
+	return false, nil
+}
+
+// postgres starts a private cluster. Without one the tests run all the same: an empty url, and an error under CI.
+func (c *check) postgres(ctx context.Context, out io.Writer) (url string, stop func() error, err error) {
+	none := func() error { return nil }
+	bin, err := testpg.Installer{UID: os.Geteuid(), Out: out}.Obtain(ctx, testpg.DebianGlob)
+	if errors.Is(err, testpg.ErrMayNotInstall) {
+		fmt.Fprintf(out, "PostgreSQL is not installed, so the tests that need it are skipped; install it with: %s\n", testpg.InstallHint)
+		if c.ci {
+			return "", none, errors.New("PostgreSQL is required under CI")
+		}
+		return "", none, nil
+	}
+	if err != nil {
+		return "", none, err
+	}
+	cluster, err := testpg.Start(ctx, bin)
+	if err != nil {
+		return "", none, err
+	}
+	return cluster.URL, cluster.Stop, nil
+}

@@ -1,0 +1,240 @@
+package boundary_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/scripts/internal/boundary"
+)
+
+// edges builds packages from lines such as "a -> b c": a imports b and c. "a ~> b" is an import of a's tests.
+// "./" stands for the repository's root; a path without a dot in its first element is standard library.
+func edges(lines ...string) []boundary.Package {
+	packages := map[string]*boundary.Package{}
+	get := func(path string) *boundary.Package {
+		if rest, ok := strings.CutPrefix(path, "./"); ok {
+			path = boundary.Root + "/" + rest
+		}
+		if packages[path] == nil {
+			first, _, _ := strings.Cut(path, "/")
+			packages[path] = &boundary.Package{Path: path, Standard: !strings.Contains(first, ".")}
+		}
+		return packages[path]
+	}
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		from := get(fields[0])
+		for _, to := range fields[2:] {
+			if fields[1] == "~>" {
+				from.TestImports = append(from.TestImports, get(to).Path)
+			} else {
+				from.Imports = append(from.Imports, get(to).Path)
+			}
+		}
+	}
+	var all []boundary.Package
+	for _, p := range packages {
+		all = append(all, *p)
+	}
+	return all
+}
+
+// broken lists, for every rule, trees that break it.
+func broken() map[string][][]string {
+	const d = "./cmd/evalrouterd/internal/"
+	return map[string][][]string{
+		"usd stands alone":           {{"./lib/usd -> ./lib/api"}, {"./lib/usd -> github.com/google/uuid"}},
+		"api is records":             {{"./lib/api -> ./lib"}, {"./lib/api -> github.com/google/uuid"}},
+		"client below its users":     {{"./lib -> ./lib/flow"}, {"./lib -> ./lib/profile"}},
+		"plain tools":                {{"./lib/stat -> ./lib/usd"}, {"./lib/redact -> golang.org/x/text/width"}},
+		"lib at the bottom":          {{"./lib/flow -> ./bundle"}, {"./lib ~> ./cmd/evalrouter/x"}},
+		"lib is light":               {{"./lib -> golang.org/x/oauth2", "golang.org/x/oauth2 -> go.opentelemetry.io/otel"}, {"./lib/local -> modernc.org/sqlite"}},
+		"bundle is offline":          {{"./bundle -> net/http"}, {"./bundle/generic -> golang.org/x/text/width", "golang.org/x/text/width -> os/exec"}},
+		"bundle stands alone":        {{"./bundle -> ./lib/usd"}},
+		"bundle is light":            {{"./bundle/sob -> github.com/google/uuid"}},
+		"core at the bottom":         {{d + "core -> ./lib/api"}, {d + "core -> ./bundle/generic"}, {d + "core/money -> " + d + "store"}},
+		"core is pure":               {{d + "core -> os"}, {d + "core -> database/sql"}},
+		"wire records at the edge":   {{d + "engine -> ./lib/api"}, {"./cmd/evalrouterd -> ./lib"}},
+		"SQL in the store":           {{d + "catalog -> database/sql"}, {"./cmd/evalrouterd -> github.com/jackc/pgx/v5"}},
+		"adapters see no state":      {{d + "provider/chat -> " + d + "engine"}, {d + "grade/exact -> " + d + "catalog", d + "catalog -> " + d + "store"}},
+		"providers do not grade":     {{d + "provider -> " + d + "grade"}},
+		"graders do not call":        {{d + "grade/judge -> " + d + "provider"}},
+		"engine and store apart":     {{d + "engine -> " + d + "store"}},
+		"store below":                {{d + "store -> " + d + "engine"}},
+		"the edge is on top":         {{d + "catalog -> " + d + "httpapi"}},
+		"the wiring is on top":       {{d + "httpapi -> " + d + "daemon"}},
+		"graders run no code":        {{d + "grade/exact -> os/exec"}},
+		"light command line":         {{"./cmd/evalrouter -> ./lib", "./lib -> database/sql"}, {"./cmd/evalrouter -> ./lib", "./lib -> modernc.org/sqlite"}, {"./cmd/evalrouter/internal/x -> go.opentelemetry.io/otel"}},
+		"command line on lib":        {{"./cmd/evalrouter -> ./bundle"}},
+		"commands apart":             {{d + "daemon ~> ./cmd/evalrouter/internal/argv"}},
+		"scripts are never imported": {{"./lib ~> ./scripts/internal/replay"}, {"./cmd/evalrouter -> ./scripts/x"}},
+		"one terminal importer":      {{"./tui/internal/page -> github.com/gdamore/tcell/v2"}},
+		"schemas are generated":      {{"./cmd/evalrouterd -> github.com/danielgtaylor/huma/v2", "github.com/danielgtaylor/huma/v2 -> github.com/invopop/jsonschema"}},
+		"no provider kits":           {{"./cmd/evalrouterd ~> github.com/openai/openai-go/v3"}},
+		"one assertion dialect":      {{"./bundle ~> github.com/stretchr/testify/assert"}},
+		"provider siblings":          {{d + "provider/chat -> " + d + "provider/completions"}, {d + "provider/exchange -> " + d + "provider/chat"}},
+		"grade siblings":             {{d + "grade/exact/x -> " + d + "grade/judge"}},
+	}
+}
+
+func rulesBroken(packages []boundary.Package) map[string]bool {
+	names := map[string]bool{}
+	for _, v := range boundary.Check(packages, boundary.Rules(), boundary.SiblingRules()) {
+		names[v.Rule] = true
+	}
+	return names
+}
+
+func TestEveryRuleFires(t *testing.T) {
+	t.Parallel()
+	examples := broken()
+	var names []string
+	for _, r := range boundary.Rules() {
+		names = append(names, r.Name)
+	}
+	for _, s := range boundary.SiblingRules() {
+		names = append(names, s.Name)
+	}
+	for _, name := range names {
+		if len(examples[name]) == 0 {
+			t.Errorf("rule %q has no example that breaks it", name)
+		}
+		for _, lines := range examples[name] {
+			if !rulesBroken(edges(lines...))[name] {
+				t.Errorf("rule %q does not fire on %q", name, lines)
+			}
+		}
+		delete(examples, name)
+	}
+	for name := range examples {
+		t.Errorf("an example is for %q, which is no rule", name)
+	}
+}
+
+// The tree as it is designed breaks nothing.
+func TestDesignedTreePasses(t *testing.T) {
+	t.Parallel()
+	const d = "./cmd/evalrouterd/internal/"
+	packages := edges(
+		"net/http -> net os",
+		"github.com/google/uuid -> database/sql/driver", // the interface only, no database
+		"golang.org/x/oauth2 -> net/http golang.org/x/oauth2/internal",
+		"./lib/usd -> math/big",
+		"./lib/usd ~> pgregory.net/rapid ./lib/usd",
+		"./lib/api -> ./lib/usd encoding/json",
+		"./lib -> ./lib/api ./lib/usd net/http github.com/google/uuid golang.org/x/oauth2",
+		"./lib/flow -> ./lib ./lib/api ./lib/profile",
+		"./lib/apitest -> ./lib github.com/google/go-cmp/cmp",
+		"./bundle -> encoding/json io/fs net/url",
+		"./bundle/generic -> ./bundle github.com/dlclark/regexp2",
+		d+"core -> ./lib/usd ./bundle time",
+		d+"core ~> os github.com/google/go-cmp/cmp",
+		d+"store -> "+d+"core database/sql modernc.org/sqlite ./lib/usd",
+		d+"engine -> "+d+"core "+d+"provider",
+		d+"engine ~> "+d+"store",
+		d+"provider -> net/http "+d+"core",
+		d+"provider/chat -> "+d+"provider "+d+"provider/exchange net/http",
+		d+"provider/exchange -> "+d+"provider net/http",
+		d+"grade -> ./bundle/generic "+d+"core",
+		d+"httpapi -> "+d+"core "+d+"store ./lib/api",
+		d+"daemon -> "+d+"httpapi "+d+"store "+d+"engine "+d+"provider/chat",
+		"./cmd/evalrouterd -> "+d+"daemon github.com/peterbourgon/ff/v4",
+		"./cmd/evalrouter -> ./lib ./lib/flow github.com/peterbourgon/ff/v4 os/exec",
+		"./scripts/internal/x -> ./lib/api github.com/invopop/jsonschema",
+		"./tui/internal/kit -> github.com/gdamore/tcell/v2",
+	)
+	for _, v := range boundary.Check(packages, boundary.Rules(), boundary.SiblingRules()) {
+		t.Error(v)
+	}
+}
+
+func TestViolationNamesChainAndReason(t *testing.T) {
+	t.Parallel()
+	rule := boundary.Rule{
+		Name: "light", From: []string{"./cmd/..."}, Deny: []string{"database/sql"}, Reach: boundary.Transitive, Why: "no database",
+	}
+	found := boundary.Check(edges("./cmd/x -> ./lib", "./lib -> a.example/b", "a.example/b -> database/sql"), []boundary.Rule{rule}, nil)
+	var got []string
+	for _, v := range found {
+		got = append(got, v.String())
+	}
+	want := []string{boundary.Root + "/cmd/x imports " + boundary.Root + "/lib imports a.example/b imports database/sql: no database (light)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
+func lay(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A real workspace, read through the go command: one module breaks a rule only through its sibling.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	lay(t, root, map[string]string{
+		"go.work":                "go 1.26.0\n\nuse (\n\t./bundle\n\t./lib\n)\n",
+		"bundle/go.mod":          "module " + boundary.Root + "/bundle\n\ngo 1.26.0\n",
+		"bundle/bundle.go":       "package bundle\n\nimport _ \"" + boundary.Root + "/lib\"\n",
+		"lib/go.mod":             "module " + boundary.Root + "/lib\n\ngo 1.26.0\n",
+		"lib/lib.go":             "package lib\n\nimport _ \"os/exec\"\n",
+		"lib/lib_test.go":        "package lib_test\n\nimport _ \"testing\"\n",
+		"lib/usd/usd.go":         "package usd\n",
+		"lib/usd/inside_test.go": "package usd\n\nimport _ \"embed\"\n",
+	})
+	packages, err := boundary.Load(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]boundary.Package{}
+	for _, p := range packages {
+		got[p.Path] = p
+	}
+	if p := got[boundary.Root+"/lib"]; p.Standard || len(p.Imports) != 1 || len(p.TestImports) != 1 {
+		t.Errorf("lib was read as %+v", p)
+	}
+	if p := got[boundary.Root+"/lib/usd"]; len(p.TestImports) != 1 || p.TestImports[0] != "embed" {
+		t.Errorf("lib/usd was read as %+v", p)
+	}
+	if !got["os/exec"].Standard {
+		t.Error("os/exec is not read as standard library")
+	}
+	names := rulesBroken(packages)
+	want := map[string]bool{"bundle is offline": true, "bundle stands alone": true}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("rules broken (-want +got):\n%s", diff)
+	}
+}
+
+// A package that does not load is an error and hides no other.
+func TestLoadGoesOnAfterABrokenPackage(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	lay(t, root, map[string]string{
+		"go.work":      "go 1.26.0\n\nuse ./lib\n",
+		"lib/go.mod":   "module " + boundary.Root + "/lib\n\ngo 1.26.0\n",
+		"lib/a/a.go":   "package a\n\nimport _ \"" + boundary.Root + "/lib/absent\"\n",
+		"lib/usd/u.go": "package usd\n\nimport _ \"" + boundary.Root + "/lib/api\"\n",
+		"lib/api/a.go": "package api\n",
+	})
+	packages, err := boundary.Load(t.Context(), root)
+	if err == nil || !strings.Contains(err.Error(), "lib/absent") {
+		t.Errorf("err = %v, want one that names lib/absent", err)
+	}
+	if !rulesBroken(packages)["usd stands alone"] {
+		t.Error("the violation in another package was not found")
+	}
+}

@@ -1,0 +1,205 @@
+package boundary
+
+// daemon is the prefix of the service's packages.
+const daemon = "./cmd/evalrouterd/internal"
+
+// Rules is the table of the repository. Grow it with the tree: a new module or a new kind of package gets its rule
+// in the same change, with an example in the test that makes it fire.
+func Rules() []Rule {
+	var all []Rule
+	all = append(all, libRules()...)
+	all = append(all, bundleRules()...)
+	all = append(all, serviceRules()...)
+	all = append(all, commandRules()...)
+	return append(all, generalRules()...)
+}
+
+// SiblingRules keeps adapters independent of each other.
+func SiblingRules() []Siblings {
+	return []Siblings{
+		{
+			Name: "provider siblings", Parent: daemon + "/provider", Common: []string{"exchange"},
+			Why: "an adapter knows one provider; what adapters have in common is in provider and exchange",
+		},
+		{
+			Name: "grade siblings", Parent: daemon + "/grade",
+			Why: "a grader knows one method; what graders have in common is in grade itself",
+		},
+	}
+}
+
+func libRules() []Rule {
+	return []Rule{
+		{
+			Name: "usd stands alone", From: []string{"./lib/usd/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{"./lib/usd/..."},
+			Why: "money is arithmetic on the standard library, at the bottom of everything",
+		},
+		{
+			Name: "api is records", From: []string{"./lib/api/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{"./lib/api/...", "./lib/usd"},
+			Why: "the wire records know money and nothing else of ours",
+		},
+		{
+			Name: "client below its users", From: []string{"./lib"},
+			Deny: []string{"ours"}, Allow: []string{"./lib/api/...", "./lib/usd", "./lib/internal/..."},
+			Why: "the client stands below profile, flow, local and the others, which import it",
+		},
+		{
+			Name: "plain tools", From: []string{"./lib/stat/...", "./lib/redact/...", "./lib/plain/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{"./lib/stat/...", "./lib/redact/...", "./lib/plain/..."},
+			Why: "statistics, redaction and the text sanitiser are standard library only, so that anything may use them",
+		},
+		{
+			Name: "lib at the bottom", From: []string{"./lib/..."}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./lib/..."},
+			Why: "lib is imported by the other modules and imports none of them",
+		},
+		{
+			Name: "lib is light", From: []string{"./lib/..."}, Except: []string{"./lib/apitest/..."}, Reach: Transitive,
+			Deny:  []string{"third"},
+			Allow: []string{"github.com/google/uuid", "golang.org/x/oauth2/...", "golang.org/x/sys/..."},
+			Why:   "applications import lib; its weight is uuid and oauth2",
+		},
+	}
+}
+
+func bundleRules() []Rule {
+	offline := []string{"net", "net/http/...", "net/rpc/...", "net/smtp", "os/exec", "plugin", "database/sql/..."}
+	return []Rule{
+		{
+			Name: "bundle is offline", From: []string{"./bundle/..."}, Deny: offline, Reach: Transitive,
+			Why: "scoring and authoring reach no network, program, plug-in or database",
+		},
+		{
+			Name: "bundle stands alone", From: []string{"./bundle/..."}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./bundle/..."},
+			Why: "scoring is usable without the client and the service",
+		},
+		{
+			Name: "bundle is light", From: []string{"./bundle/..."}, Reach: Transitive,
+			Deny: []string{"third"},
+			Allow: []string{
+				"github.com/dlclark/regexp2/...", "golang.org/x/text/...", "go.yaml.in/yaml/...",
+				"github.com/goccy/go-yaml/...", "github.com/klauspost/compress/...",
+			},
+			Why: "scoring takes regexp2, x/text, one YAML reader and a decompressor, nothing else",
+		},
+	}
+}
+
+func serviceRules() []Rule {
+	middle := []string{
+		daemon + "/store/...", daemon + "/engine/...", daemon + "/provider/...", daemon + "/grade/...", daemon + "/catalog/...",
+	}
+	return []Rule{
+		{
+			Name: "core at the bottom", From: []string{daemon + "/core/..."},
+			Deny: []string{"ours"}, Allow: []string{daemon + "/core/...", "./lib/usd", "./bundle"},
+			Why: "the rules of money and runs know amounts and plain benchmark types only",
+		},
+		{
+			Name: "core is pure", From: []string{daemon + "/core/..."},
+			Deny: []string{"net", "net/http/...", "os", "os/exec", "database/sql/...", "third"}, Allow: []string{"github.com/google/uuid"},
+			Why: "a rule about money is a function of values: no file, network, process or database",
+		},
+		{
+			Name: "wire records at the edge", From: []string{"./cmd/evalrouterd/..."}, Except: []string{daemon + "/httpapi/..."},
+			Deny: []string{"./lib", "./lib/api/..."},
+			Why:  "httpapi alone translates between the wire and core",
+		},
+		{
+			Name: "SQL in the store", From: []string{"./cmd/evalrouterd/..."}, Except: []string{daemon + "/store/..."},
+			Deny: []string{
+				"database/sql/...", "modernc.org/sqlite/...", "github.com/jackc/pgx/...", "github.com/pressly/goose/...",
+			},
+			Why: "store alone speaks SQL, so that one place decides what a transaction holds",
+		},
+		{
+			Name: "adapters see no state", From: []string{daemon + "/provider/...", daemon + "/grade/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/httpapi/...", daemon + "/daemon/..."},
+			Why:  "a model call or a grade is a function of its request",
+		},
+		{
+			Name: "providers do not grade", From: []string{daemon + "/provider/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/grade/..."}, Why: "judges receive their caller, providers know no grader",
+		},
+		{
+			Name: "graders do not call", From: []string{daemon + "/grade/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/provider/..."}, Why: "a judge's call passes the ledger, so its caller is injected",
+		},
+		{
+			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
+		},
+		{
+			Name: "store below", From: []string{daemon + "/store/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/engine/...", daemon + "/provider/...", daemon + "/grade/...", daemon + "/catalog/..."},
+			Why:  "the store keeps what it is given and decides nothing",
+		},
+		{
+			Name: "the edge is on top", From: middle, Reach: Transitive,
+			Deny: []string{daemon + "/httpapi/...", daemon + "/daemon/..."},
+			Why:  "core <- store, engine, provider, grade, catalog <- httpapi <- daemon",
+		},
+		{
+			Name: "the wiring is on top", From: []string{daemon + "/..."}, Except: []string{daemon + "/daemon/..."},
+			Deny: []string{daemon + "/daemon/..."}, Why: "only main imports the wiring",
+		},
+		{
+			Name: "graders run no code", From: []string{daemon + "/grade/..."}, Reach: Transitive,
+			Deny: []string{"os/exec", "plugin"}, Why: "graders never execute what a model or a package wrote",
+		},
+	}
+}
+
+func commandRules() []Rule {
+	return []Rule{
+		{
+			Name: "light command line", From: []string{"./cmd/evalrouter/..."}, Reach: Transitive,
+			Deny: []string{
+				"database/sql", "modernc.org/...", "github.com/ncruces/go-sqlite3/...", "github.com/mattn/go-sqlite3/...",
+				"github.com/riverqueue/...", "github.com/jackc/...", "github.com/gdamore/...", "github.com/rivo/...",
+				"go.opentelemetry.io/...", "github.com/parquet-go/...", "github.com/apache/arrow-go/...",
+				"github.com/danielgtaylor/huma/...",
+			},
+			Why: "the command line starts in milliseconds: no database, queue, workspace, tracing or columnar files",
+		},
+		{
+			Name: "command line on lib", From: []string{"./cmd/evalrouter/..."},
+			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter/...", "./lib/..."},
+			Why: "the command line is a client; the other parts are other binaries",
+		},
+		{
+			Name: "commands apart", From: []string{"./cmd/evalrouterd/..."}, Reach: WithTests,
+			Deny: []string{"./cmd/..."}, Allow: []string{"./cmd/evalrouterd/..."},
+			Why: "no binary imports another one",
+		},
+	}
+}
+
+func generalRules() []Rule {
+	return []Rule{
+		{
+			Name: "scripts are never imported", From: []string{"ours"}, Except: []string{"./scripts/..."}, Reach: WithTests,
+			Deny: []string{"./scripts/..."}, Why: "scripts are not released",
+		},
+		{
+			Name: "one terminal importer", From: []string{"ours"}, Except: []string{"./tui/internal/kit/..."}, Reach: WithTests,
+			Deny: []string{"github.com/gdamore/..."}, Why: "only tui/internal/kit knows the terminal library",
+		},
+		{
+			Name: "schemas are generated", From: []string{"ours"}, Except: []string{"./scripts/..."}, Reach: Transitive,
+			Deny: []string{"github.com/invopop/jsonschema/..."}, Why: "the schema generator is linked into no binary",
+		},
+		{
+			Name: "no provider kits", From: []string{"ours"}, Reach: WithTests,
+			Deny: []string{"github.com/openai/...", "github.com/anthropics/...", "google.golang.org/genai/..."},
+			Why:  "provider kits retry by themselves, and a retry is a money decision",
+		},
+		{
+			Name: "one assertion dialect", From: []string{"ours"}, Reach: WithTests,
+			Deny: []string{"github.com/stretchr/testify/..."}, Why: "tests use the standard library and go-cmp",
+		},
+	}
+}
