@@ -24,7 +24,7 @@ func (r *runner) call(j job) {
 		s.err = err
 	}
 	s.idx = j.intent.Idx
-	r.settled <- s
+	r.mail.Put(Message{settled: &s})
 }
 
 // attempts makes calls until one of them decides the task. Waiting for a
@@ -120,7 +120,7 @@ func (r *runner) record(ctx context.Context, j job, out provider.Outcome) (settl
 		ExpiresAt: core.Micros(r.e.o.Clock.Now().Add(core.RawDays * 24 * time.Hour).UnixMicro()),
 	}
 	if out.Malformed {
-		resp.Failed = core.CodeInvalidOutput
+		resp.Failed = codeOr(out.Code, core.CodeInvalidOutput)
 	}
 	if err := r.e.o.Journal.Respond(ctx, resp); err != nil {
 		return settled{}, err
@@ -186,9 +186,5 @@ func endState(o provider.Outcome) core.CallState {
 	return core.CallRejected
 }
 
-func reasonOf(o provider.Outcome) string {
-	if o.Code != "" {
-		return o.Code
-	}
-	return string(o.Class)
-}
+// reasonOf is the finest word there is for what happened.
+func reasonOf(o provider.Outcome) string { return codeOr(o.Reason, codeOr(o.Code, string(o.Class))) }

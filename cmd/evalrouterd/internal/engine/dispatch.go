@@ -54,7 +54,7 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	r.queue.take(res.Granted)
 	for _, j := range jobs[:res.Granted] {
 		r.inflight++
-		go r.call(j)
+		r.e.o.Spawn(func() { r.call(j) })
 	}
 	if res.Granted < len(places) {
 		return res.Granted, r.capReached(ctx, intents[res.Granted].Worst)

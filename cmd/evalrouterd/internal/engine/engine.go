@@ -95,6 +95,11 @@ type Options struct {
 	Worker string
 	// CallTimeout is a call's deadline; 0 means 10 minutes.
 	CallTimeout time.Duration
+	// Spawn runs a function beside others; nil means a goroutine. NewMail makes
+	// a runner's mail; nil means one between goroutines. A simulator brings its
+	// own of both.
+	Spawn   func(func())
+	NewMail func() Mail
 	// Changed is told whenever a run's log may have grown; nil for nobody.
 	Changed func(core.RunID)
 }
@@ -117,6 +122,12 @@ type Engine struct {
 func New(o Options) *Engine {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 10 * time.Minute
+	}
+	if o.Spawn == nil {
+		o.Spawn = func(f func()) { go f() }
+	}
+	if o.NewMail == nil {
+		o.NewMail = newMail
 	}
 	if o.Changed == nil {
 		o.Changed = func(core.RunID) {}
@@ -157,20 +168,20 @@ func (e *Engine) wake(id core.RunID, ws core.WorkspaceID) {
 		return
 	}
 	if r, ok := e.runners[id]; ok {
-		r.poke()
+		r.mail.Put(poke)
 		return
 	}
 	r := newRunner(e, id, ws)
 	e.runners[id] = r
 	e.group.Add(1)
-	go func() {
+	e.o.Spawn(func() {
 		defer e.group.Done()
 		r.run()
 		e.mu.Lock()
 		delete(e.runners, id)
 		e.mu.Unlock()
 		e.o.Changed(id)
-	}()
+	})
 }
 
 // Active is the number of runs being worked on.
@@ -186,8 +197,11 @@ func (e *Engine) Active() int {
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.stopped = true
-	e.mu.Unlock()
 	e.stopDispatch()
+	for _, r := range e.runners {
+		r.mail.Put(poke)
+	}
+	e.mu.Unlock()
 	done := make(chan struct{})
 	go func() { e.group.Wait(); close(done) }()
 	select {

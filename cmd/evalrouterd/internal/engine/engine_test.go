@@ -266,3 +266,38 @@ func TestRestart_AsksNobodyTwice(t *testing.T) {
 		t.Errorf("waived %s, want %s", r.Waived, 2*worstCase)
 	}
 }
+
+// A service that stops in good order loses nothing at all, however often it
+// does so in a run.
+func TestStop_InGoodOrderLosesNothing(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{}, 1000)
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome {
+		entered <- struct{}{}
+		return say(right(task), 10, 10)
+	})
+	id := w.start(300, 1*usd.Dollar, 8)
+	for range 10 {
+		for range 20 {
+			<-entered
+		}
+		if err := w.engine.Stop(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		w.store.Close()
+		w.open()
+		if err := w.engine.Start(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		w.audit()
+	}
+	r := w.wait(id)
+	if r.State != core.Completed || r.Tallies[bundle.Right] != 300 || r.Waived != 0 {
+		t.Errorf("state %s, outcomes %v, waived %s", r.State, r.Tallies, r.Waived)
+	}
+	for task, n := range w.adapter.asked {
+		if n != 1 {
+			t.Errorf("task %s was asked %d times", task, n)
+		}
+	}
+}

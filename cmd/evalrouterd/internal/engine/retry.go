@@ -66,14 +66,24 @@ func decideRejected(o provider.Outcome, attempt int, spent time.Duration, jitter
 		}
 		return decision{do: again, delay: delay}
 	case provider.Connection:
-		return decision{do: replan, stop: core.CredentialFailed}
+		if codeOr(o.Code, core.CodeCredentialRejected) == core.CodeCredentialRejected {
+			return decision{do: replan, stop: core.CredentialFailed}
+		}
+		return decision{do: replan, stop: core.ProviderDown}
 	case provider.Route, provider.Account:
 		return decision{do: replan, stop: core.ProviderDown}
 	}
 	if o.Refused {
 		return decision{do: giveUp, code: core.CodeRefused}
 	}
-	return decision{do: giveUp, code: core.CodeProviderError}
+	return decision{do: giveUp, code: codeOr(o.Code, core.CodeProviderError)}
+}
+
+func codeOr(code, otherwise string) string {
+	if code == "" {
+		return otherwise
+	}
+	return code
 }
 
 // backoff doubles from firstDelay to maxDelay and adds up to as much again,

@@ -40,6 +40,7 @@ func TestDecide(t *testing.T) {
 		{name: "a hint beyond all patience", out: hint(86400 * time.Second), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
 		{name: "patience is used up", out: rejected(provider.Overload), attempt: 20, spent: maxRetryTime - 30*time.Second, want: decision{do: replan, stop: core.ProviderDown}},
 		{name: "credential", out: rejected(provider.Connection), attempt: 1, want: decision{do: replan, stop: core.CredentialFailed}},
+		{name: "redirect", out: provider.Outcome{Class: provider.Rejected, Reach: provider.Connection, Code: core.CodeProviderError}, attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
 		{name: "route", out: rejected(provider.Route), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
 		{name: "money gone", out: rejected(provider.Account), attempt: 1, want: decision{do: replan, stop: core.ProviderDown}},
 		{name: "this task", out: rejected(provider.ThisTask), attempt: 1, want: decision{do: giveUp, code: core.CodeProviderError}},

@@ -15,16 +15,13 @@ import (
 // progressEvery is the least time between two run.progress events.
 const progressEvery = time.Second
 
-// runner works on one run. Everything but pokes and settled is touched by its
-// own goroutine only.
+// runner works on one run. Everything but its mail is touched by its own
+// goroutine only, and what load read is not changed after it.
 type runner struct {
 	e     *Engine
 	id    core.RunID
 	scope core.Scope
-	// pokes says that the run's row changed.
-	pokes chan struct{}
-	// settled carries finished tasks back.
-	settled chan settled
+	mail  Mail
 
 	row     core.Run
 	book    core.Book
@@ -64,16 +61,9 @@ type settled struct {
 }
 
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
-	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, pokes: make(chan struct{}, 1)}
+	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail()}
 	r.waiting, r.stopWaiting = context.WithCancel(e.dispatch)
 	return r
-}
-
-func (r *runner) poke() {
-	select {
-	case r.pokes <- struct{}{}:
-	default:
-	}
 }
 
 // run works until the run has ended or the engine stops. A fault of ours ends
@@ -82,6 +72,10 @@ func (r *runner) run() {
 	defer r.stopWaiting()
 	err := r.safely(r.work)
 	if err == nil || errors.Is(err, errStopping) {
+		return
+	}
+	if r.e.dispatch.Err() != nil {
+		r.drain() // what was cut off by the stop is settled by the next start
 		return
 	}
 	r.e.o.Log.Error("run stopped by an internal fault", "run_id", string(r.id), "error", err.Error())
@@ -108,10 +102,7 @@ func (r *runner) fail(ctx context.Context) error {
 	if err := r.e.o.Life.Stop(ctx, r.id, core.InternalFailure, "", nil); err != nil {
 		return err
 	}
-	for r.inflight > 0 {
-		<-r.settled
-		r.inflight--
-	}
+	r.drain()
 	_, err := r.finalize(ctx)
 	return err
 }
@@ -174,7 +165,6 @@ func (r *runner) load(ctx context.Context) error {
 		return fmt.Errorf("read progress: %w", err)
 	}
 	r.queue = newQueue(p, r.quote.Coverage.N)
-	r.settled = make(chan settled, r.quote.Limit)
 	return nil
 }
 
@@ -215,51 +205,43 @@ func (r *runner) timeLeft() time.Duration {
 	return time.Duration(int64(started)+core.RunLimit-r.e.o.Clock.Now().UnixMicro()) * time.Microsecond
 }
 
-// wait blocks until a task settles, the run's row changes, or the engine
-// stops; then it takes everything that has settled meanwhile.
+// wait blocks until something happened, and takes all of it into account.
 func (r *runner) wait(ctx context.Context) error {
-	stopping := ctx.Done()
-	for {
-		select {
-		case s := <-r.settled:
-			return r.take(ctx, s)
-		case <-r.pokes:
-			return r.refresh(context.WithoutCancel(ctx))
-		case <-stopping:
-			if r.inflight == 0 {
-				return errStopping
-			}
-			stopping = nil
-			return r.drain()
+	var faults error
+	changed := false
+	for _, m := range r.mail.Take() {
+		if m.settled == nil {
+			changed = true
+			continue
 		}
+		faults = errors.Join(faults, r.settle(ctx, *m.settled))
 	}
-}
-
-// drain waits for the calls in flight of an engine that stops.
-func (r *runner) drain() error {
-	for r.inflight > 0 {
-		s := <-r.settled
-		r.inflight--
-		if s.err != nil {
-			r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", s.idx, "error", s.err.Error())
-		}
-	}
-	return errStopping
-}
-
-func (r *runner) take(ctx context.Context, s settled) error {
-	for more := true; more; {
-		if err := r.settle(ctx, s); err != nil {
-			return err
-		}
-		select {
-		case s = <-r.settled:
-		default:
-			more = false
-		}
+	switch {
+	case faults != nil:
+		return faults
+	case ctx.Err() != nil:
+		r.drain()
+		return errStopping
+	case changed:
+		return r.refresh(ctx)
 	}
 	r.e.o.Changed(r.id)
 	return r.progress(ctx, false)
+}
+
+// drain waits for the calls in flight and takes no further notice of them.
+func (r *runner) drain() {
+	for r.inflight > 0 {
+		for _, m := range r.mail.Take() {
+			if m.settled == nil {
+				continue
+			}
+			r.inflight--
+			if err := m.settled.err; err != nil {
+				r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", m.settled.idx, "error", err.Error())
+			}
+		}
+	}
 }
 
 // settle takes one finished task into account.

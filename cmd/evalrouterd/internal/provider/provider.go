@@ -8,6 +8,8 @@ package provider
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -59,7 +61,9 @@ type Outcome struct {
 	Reach Reach
 	// Refused says that the provider signalled a refusal to answer.
 	Refused bool
-	// Malformed says that an answer with usage came, but cannot be read.
+	// Malformed says that an answer with usage came, but cannot be read. The
+	// class is Answered, since Usage is set and is paid for; there is no text,
+	// and the task ends with Code, invalid_output.
 	Malformed bool
 
 	Text   string
@@ -69,8 +73,11 @@ type Outcome struct {
 	// Raw is the body as received, for the record; nil when nothing was.
 	Raw []byte
 
-	Status    int // HTTP status, 0 without one
+	Status int // HTTP status, 0 without one
+	// Code is the task's error code, "" for an answer; Reason is finer, in
+	// our words (context_too_long, quota_exhausted, endpoint_refused).
 	Code      string
+	Reason    string
 	Message   string // the provider's sentence, sanitised, at most 500 characters
 	Model     string // as echoed
 	RequestID string // the provider's id for the call
@@ -112,8 +119,8 @@ func (s Secret) Empty() bool { return s.value == "" }
 // String hides the credential.
 func (s Secret) String() string { return "[redacted]" }
 
-// GoString hides it from %#v.
-func (s Secret) GoString() string { return "[redacted]" }
+// Format hides it from every verb of package fmt, %d included.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // MarshalText hides it from encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }

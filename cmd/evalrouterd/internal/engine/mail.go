@@ -1,0 +1,52 @@
+package engine
+
+import "sync"
+
+// Mail is where a runner waits. Put never blocks; Take blocks until there is
+// a message and gives all there are, in order. One goroutine takes.
+type Mail interface {
+	Put(Message)
+	Take() []Message
+}
+
+// Message is what a runner is told: that a task has settled, or, when it is
+// empty, that its run's row has changed or the engine stops.
+type Message struct {
+	settled *settled
+}
+
+// poke is the empty message.
+var poke = Message{}
+
+// queueMail is Mail between goroutines.
+type queueMail struct {
+	mu    sync.Mutex
+	some  sync.Cond
+	queue []Message
+}
+
+func newMail() Mail {
+	m := &queueMail{}
+	m.some.L = &m.mu
+	return m
+}
+
+// Put implements Mail.
+func (m *queueMail) Put(x Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, x)
+	m.some.Signal()
+}
+
+// Take implements Mail.
+func (m *queueMail) Take() []Message {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.queue) == 0 {
+		m.some.Wait()
+	}
+	all := m.queue
+	m.queue = nil
+	return all
+}

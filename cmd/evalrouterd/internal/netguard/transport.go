@@ -1,0 +1,110 @@
+package netguard
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// inFlight is how many calls one endpoint may have under way: the largest
+// ceiling of a route.
+const inFlight = 256
+
+// Dialer connects within a policy.
+type Dialer struct {
+	Policy Policy
+	// Resolver is net.DefaultResolver when nil.
+	Resolver *net.Resolver
+}
+
+// DialContext connects to host:port. Each address that the host resolves to
+// is checked by itself when it is connected to, so a name cannot show one
+// address to a check and another to the connection.
+func (d Dialer) DialContext(ctx context.Context, network, hostport string) (net.Conn, error) {
+	t := d.Policy.trustOf(hostport)
+	nd := net.Dialer{
+		Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Resolver: d.Resolver,
+		ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(resolved)
+			if err != nil {
+				return refuse("an address could not be read")
+			}
+			return d.Policy.check(to, t)
+		},
+	}
+	return nd.DialContext(ctx, network, hostport)
+}
+
+// Transport makes HTTP requests within a policy. It belongs to one connection
+// or route: kept connections are never shared between owners.
+//
+// It speaks HTTP/1.1, where a request either got a connection of its own or
+// was not sent. No proxy of the environment is used: it would resolve names
+// where the policy does not reach. Idle connections are given up before
+// common servers give them up (5 seconds): a request on a connection that the
+// server is just closing is lost, and nobody knows whether it was processed.
+func Transport(p Policy) *http.Transport { return NewTransport(Dialer{Policy: p}) }
+
+// NewTransport is Transport over a given dialer.
+func NewTransport(d Dialer) *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  nil,
+		DialContext:            d.DialContext,
+		Protocols:              &protocols,
+		TLSHandshakeTimeout:    10 * time.Second,
+		DisableCompression:     true,
+		MaxIdleConns:           inFlight,
+		MaxIdleConnsPerHost:    inFlight,
+		MaxConnsPerHost:        inFlight,
+		IdleConnTimeout:        3 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// Pool keeps one transport for each owner.
+type Pool struct {
+	dialer Dialer
+	mu     sync.Mutex
+	byName map[string]*http.Transport
+}
+
+// NewPool makes an empty pool.
+func NewPool(d Dialer) *Pool { return &Pool{dialer: d, byName: map[string]*http.Transport{}} }
+
+// For is the transport of a connection or route, by its name.
+func (p *Pool) For(name string) *http.Transport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t, ok := p.byName[name]
+	if !ok {
+		t = NewTransport(p.dialer)
+		p.byName[name] = t
+	}
+	return t
+}
+
+// Forget drops the transport of a connection that was removed. Calls under
+// way on it end undisturbed.
+func (p *Pool) Forget(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t, ok := p.byName[name]; ok {
+		t.CloseIdleConnections()
+		delete(p.byName, name)
+	}
+}
+
+// Close closes idle connections.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.byName {
+		t.CloseIdleConnections()
+	}
+}

@@ -1,0 +1,126 @@
+package seal
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/big"
+	"strings"
+)
+
+// Kind is what an API key is for.
+type Kind string
+
+// Kinds of key, as they begin.
+const (
+	APIKey     Kind = "erk"
+	SessionKey Kind = "ers"
+	IngestKey  Kind = "eri"
+)
+
+const (
+	alphabet  = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	idLen     = 8
+	secretLen = 43 // 32 bytes: 62^43 > 2^256
+	checkLen  = 6  // a CRC-32: 62^6 > 2^32
+	tokenLen  = 3 + 1 + idLen + 1 + secretLen + checkLen
+)
+
+// ErrKeySyntax is returned for text that is no API key: mistyped, cut off, or
+// something else. It says so without looking anything up.
+var ErrKeySyntax = errors.New("not an API key of this service; check that it was copied whole")
+
+// Key is an API key, erk_<id8>_<secret43><crc6>. It does not print; Reveal is
+// for the one time that it is shown.
+type Key struct{ token string }
+
+// NewKey draws a key.
+func NewKey(kind Kind, random io.Reader) (Key, error) {
+	if !known(kind) {
+		return Key{}, fmt.Errorf("draw an API key: unknown kind %q", kind)
+	}
+	var b [keySize]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return Key{}, fmt.Errorf("draw an API key: %w", err)
+	}
+	var id [keySize]byte
+	if _, err := io.ReadFull(random, id[:]); err != nil {
+		return Key{}, fmt.Errorf("draw an API key: %w", err)
+	}
+	// The low digits of a 256-bit number are uniform for all that matters.
+	body := string(kind) + "_" + base62(id[:], secretLen)[secretLen-idLen:] + "_" + base62(b[:], secretLen)
+	return Key{body + checksum(body)}, nil
+}
+
+// ParseKey reads a key. It checks the form and the checksum, so that a slip
+// of the hand is told apart from a key that is not known.
+func ParseKey(s string) (Key, error) {
+	if len(s) != tokenLen || s[3] != '_' || s[3+1+idLen] != '_' || !known(Kind(s[:3])) {
+		return Key{}, ErrKeySyntax
+	}
+	for _, part := range []string{s[4 : 4+idLen], s[4+idLen+1:]} {
+		if strings.Trim(part, alphabet) != "" {
+			return Key{}, ErrKeySyntax
+		}
+	}
+	if body := s[:tokenLen-checkLen]; checksum(body) != s[tokenLen-checkLen:] {
+		return Key{}, ErrKeySyntax
+	}
+	return Key{s}, nil
+}
+
+func known(k Kind) bool { return k == APIKey || k == SessionKey || k == IngestKey }
+
+// Kind is what the key is for, "" for the zero Key.
+func (k Key) Kind() Kind { return Kind(k.token[:min(3, len(k.token))]) }
+
+// Prefix is the public part, erk_<id8>, by which a key is found and named.
+func (k Key) Prefix() string { return k.token[:min(4+idLen, len(k.token))] }
+
+// Reveal is the key itself.
+func (k Key) Reveal() string { return k.token }
+
+// String hides the secret.
+func (k Key) String() string { return k.Prefix() + "_[redacted]" }
+
+// Format hides it from every verb of package fmt, %d included.
+func (k Key) Format(f fmt.State, _ rune) { io.WriteString(f, k.String()) }
+
+// MarshalText hides it from encoders.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// MAC is what is stored of a key.
+func (m *Master) MAC(k Key) []byte {
+	h := hmac.New(sha256.New, m.pepper[:])
+	h.Write([]byte(k.token))
+	return h.Sum(nil)
+}
+
+// Matches compares a key with a stored MAC in constant time. Call it with nil
+// when no key of that prefix is stored: it is false then, and takes as long.
+func (m *Master) Matches(k Key, stored []byte) bool {
+	known := len(stored) == sha256.Size
+	if !known {
+		stored = make([]byte, sha256.Size)
+	}
+	return hmac.Equal(m.MAC(k), stored) && known
+}
+
+func checksum(s string) string {
+	n := crc32.ChecksumIEEE([]byte(s))
+	return base62([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, checkLen)
+}
+
+// base62 writes a big-endian number with width digits.
+func base62(b []byte, width int) string {
+	n, base, digit := new(big.Int).SetBytes(b), big.NewInt(62), new(big.Int)
+	out := make([]byte, width)
+	for i := width - 1; i >= 0; i-- {
+		n.DivMod(n, base, digit)
+		out[i] = alphabet[digit.Int64()]
+	}
+	return string(out)
+}

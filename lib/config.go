@@ -1,0 +1,223 @@
+package evalrouter
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// Defaults of a Config.
+const (
+	DefaultTimeout          = 120 * time.Second
+	DefaultAttemptTimeout   = 30 * time.Second
+	DefaultRetries          = 2
+	MaxRetries              = 5
+	DefaultMaxResponseBytes = 64 << 20
+	DefaultMaxExportBytes   = 256 << 20
+)
+
+// Config says where the service is and who is asking. Only BaseURL is
+// required; zero values mean the documented defaults.
+type Config struct {
+	// BaseURL is an https origin, with or without a trailing /v1.
+	BaseURL string
+	// APIKey is sent as a bearer token. Empty sends none.
+	APIKey string
+	// WorkspaceID is sent with every request that carries credentials.
+	WorkspaceID string
+	// AllowHTTP permits plain http to localhost, 127.0.0.0/8 and ::1.
+	AllowHTTP bool
+
+	// HTTPClient replaces the built-in one. Its transport is used; its cookie
+	// jar and redirect policy are not, and Close leaves its connections alone.
+	HTTPClient *http.Client
+	// UserAgent replaces the default.
+	UserAgent string
+
+	// Timeout bounds a whole operation, waits between attempts included.
+	Timeout time.Duration
+	// AttemptTimeout bounds one attempt. For exports it bounds the time until
+	// the answer begins; its content is bounded by Timeout alone.
+	AttemptTimeout time.Duration
+	// Retries is the number of extra attempts, 0 to MaxRetries. Nil means
+	// DefaultRetries.
+	Retries *int
+
+	MaxResponseBytes int64
+	MaxExportBytes   int64
+
+	// Now, Sleep and Rand (in [0,1)) replace the clock, waiting and chance.
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+	Rand  func() float64
+}
+
+// Client talks to one service as one caller. It is safe for concurrent use.
+type Client struct {
+	Catalog     *Catalog
+	Evals       *Evals
+	Connections *Connections
+	Quotes      *Quotes
+	Runs        *Runs
+	Evaluations *Evaluations
+	Credits     *Credits
+	Meta        *Meta
+
+	c *core
+}
+
+// core is what all services share.
+type core struct {
+	cfg     Config
+	origin  *url.URL // without path
+	http    *http.Client
+	retries int
+	owned   *http.Transport // nil when the caller brought a client
+
+	closing context.Context
+	cancel  context.CancelFunc
+	mu      sync.Mutex
+	closed  bool
+	active  sync.WaitGroup
+}
+
+// New checks the configuration. It makes no request. Its errors have the code
+// invalid_configuration and never contain the key.
+func New(cfg Config) (*Client, error) {
+	origin, err := parseOrigin(cfg.BaseURL, cfg.AllowHTTP)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.APIKey != "" && !graphic(cfg.APIKey, 4096) {
+		return nil, configError("the API key must be 1 to 4,096 printable ASCII characters without spaces")
+	}
+	if cfg.WorkspaceID != "" && !graphic(cfg.WorkspaceID, 4096) {
+		return nil, configError("the workspace id must be 1 to 4,096 printable ASCII characters without spaces")
+	}
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	c := &core{cfg: cfg, origin: origin, retries: *cfg.Retries}
+	c.http, c.owned = httpClient(cfg.HTTPClient)
+	c.closing, c.cancel = context.WithCancel(context.Background())
+	return &Client{
+		Catalog:     &Catalog{c: c},
+		Evals:       &Evals{c: c},
+		Connections: &Connections{c: c},
+		Quotes:      &Quotes{c: c},
+		Runs:        &Runs{c: c},
+		Evaluations: &Evaluations{c: c},
+		Credits:     &Credits{c: c},
+		Meta:        &Meta{c: c},
+		c:           c,
+	}, nil
+}
+
+func (cfg *Config) fill() error {
+	if cfg.Retries == nil {
+		cfg.Retries = new(DefaultRetries)
+	}
+	if *cfg.Retries < 0 || *cfg.Retries > MaxRetries {
+		return configError("retries must be between 0 and 5")
+	}
+	if cfg.Timeout < 0 || cfg.AttemptTimeout < 0 || cfg.MaxResponseBytes < 0 || cfg.MaxExportBytes < 0 {
+		return configError("timeouts and size limits must not be negative")
+	}
+	orElse(&cfg.Timeout, DefaultTimeout)
+	orElse(&cfg.AttemptTimeout, DefaultAttemptTimeout)
+	orElse(&cfg.MaxResponseBytes, DefaultMaxResponseBytes)
+	orElse(&cfg.MaxExportBytes, DefaultMaxExportBytes)
+	orElse(&cfg.UserAgent, "evalrouter-go/0.0.0 ("+runtime.GOOS+"/"+runtime.GOARCH+")")
+	if !printable(cfg.UserAgent, 400) {
+		return configError("the user agent must be 1 to 400 printable ASCII characters")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	return nil
+}
+
+// Close ends the calls in flight, waits for them and closes idle connections.
+// Later calls fail. Work that the service has accepted goes on. Close may be
+// called more than once.
+func (c *Client) Close() error {
+	c.c.mu.Lock()
+	c.c.closed = true
+	c.c.mu.Unlock()
+	c.c.cancel()
+	c.c.active.Wait()
+	if c.c.owned != nil {
+		c.c.owned.CloseIdleConnections()
+	}
+	return nil
+}
+
+// BaseURL is the origin in use, without a path.
+func (c *Client) BaseURL() string { return c.c.origin.String() }
+
+// Whoami says as whom the service sees the caller.
+func (c *Client) Whoami(ctx context.Context) (api.WhoamiRecord, error) {
+	return do[api.WhoamiRecord](ctx, c.c, call{op: "read the signed-in identity", method: http.MethodGet, path: path("auth", "whoami"), retry: true})
+}
+
+// enter registers a call. The context it returns ends with Close.
+func (c *core) enter(ctx context.Context, limit time.Duration) (context.Context, func(), error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, configError("the client is closed")
+	}
+	c.active.Add(1)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errOperationLimit)
+	unhook := context.AfterFunc(c.closing, cancel)
+	return ctx, func() { unhook(); cancel(); c.active.Done() }, nil
+}
+
+func httpClient(given *http.Client) (*http.Client, *http.Transport) {
+	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if given != nil {
+		return &http.Client{Transport: given.Transport, Timeout: given.Timeout, CheckRedirect: refuse}, nil
+	}
+	t := &http.Transport{
+		// ProxyFromEnvironment never proxies loopback addresses, and an origin
+		// is https everywhere else.
+		Proxy:                 http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          16,
+		MaxIdleConnsPerHost:   16,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+	}
+	return &http.Client{Transport: t, CheckRedirect: refuse}, t
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+func orElse[T comparable](v *T, fallback T) {
+	var zero T
+	if *v == zero {
+		*v = fallback
+	}
+}
