@@ -1,0 +1,88 @@
+package sim_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// journal is the production store with a place to give way, and so to crash,
+// before and after every commit of the engine.
+type journal struct {
+	*store.Store
+	w *world
+}
+
+func around[T any](j *journal, name string, f func() (T, error)) (T, error) {
+	j.w.point("before " + name)
+	v, err := f()
+	j.w.point("after " + name)
+	return v, err
+}
+
+func around0(j *journal, name string, f func() error) error {
+	_, err := around(j, name, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+func (j *journal) Reserve(ctx context.Context, id core.RunID, l core.Lease, b []core.Intent) (core.Reserved, error) {
+	return around(j, "reserve", func() (core.Reserved, error) { return j.Store.Reserve(ctx, id, l, b) })
+}
+
+func (j *journal) MarkSent(ctx context.Context, c core.CallID) error {
+	return around0(j, "sent", func() error { return j.Store.MarkSent(ctx, c) })
+}
+
+func (j *journal) Respond(ctx context.Context, r core.Response) error {
+	return around0(j, "respond", func() error { return j.Store.Respond(ctx, r) })
+}
+
+func (j *journal) Retry(ctx context.Context, e core.Ended, to core.CallState, l core.Lease, n core.Intent, d map[string]any) error {
+	return around0(j, "retry", func() error { return j.Store.Retry(ctx, e, to, l, n, d) })
+}
+
+func (j *journal) Replan(ctx context.Context, e core.Ended, to core.CallState) error {
+	return around0(j, "replan", func() error { return j.Store.Replan(ctx, e, to) })
+}
+
+func (j *journal) GiveUp(ctx context.Context, e core.Ended, to core.CallState, refused bool, code string) error {
+	return around0(j, "give up", func() error { return j.Store.GiveUp(ctx, e, to, refused, code) })
+}
+
+func (j *journal) MarkUnknown(ctx context.Context, e core.Ended) error {
+	return around0(j, "unknown", func() error { return j.Store.MarkUnknown(ctx, e) })
+}
+
+func (j *journal) RecordGrade(ctx context.Context, g core.Grade) error {
+	return around0(j, "grade", func() error { return j.Store.RecordGrade(ctx, g) })
+}
+
+func (j *journal) Start(ctx context.Context, id core.RunID) error {
+	return around0(j, "start", func() error { return j.Store.Start(ctx, id) })
+}
+
+func (j *journal) Stop(ctx context.Context, id core.RunID, why core.Reason, ev string, d map[string]any) error {
+	return around0(j, "stop", func() error { return j.Store.Stop(ctx, id, why, ev, d) })
+}
+
+func (j *journal) AppendEvent(ctx context.Context, id core.RunID, kind string, d map[string]any) error {
+	return around0(j, "event", func() error { return j.Store.AppendEvent(ctx, id, kind, d) })
+}
+
+func (j *journal) Finalize(ctx context.Context, id core.RunID, a, b string, f func(core.Ending) core.Result) (core.State, error) {
+	return around(j, "finalize", func() (core.State, error) { return j.Store.Finalize(ctx, id, a, b, f) })
+}
+
+// clock is the scheduler's time.
+type clock struct{ s *sched }
+
+func (c clock) Now() time.Time { return c.s.now }
+
+func (c clock) Sleep(ctx context.Context, d time.Duration) error {
+	until := c.s.now.Add(d)
+	c.s.cur.until = until
+	c.s.yield(func() bool { return ctx.Err() != nil || !c.s.now.Before(until) })
+	return ctx.Err()
+}

@@ -1,0 +1,252 @@
+package sim_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+var scope = core.Scope{Workspace: core.Local, Actor: "owner"}
+
+var target = core.Target{
+	Kind: core.Managed, RouteID: "practice.sim", ModelID: "sim", DisplayName: "Sim", Provider: "practice", Protocol: core.PracticeProtocol,
+	Revision: 1, Simulated: true, ContextWindow: 32768, MaxOutputTokens: 100, Priced: true,
+	Prices:  core.Prices{Version: "s1", Input: usd.PerMillion(usd.Dollar), Output: usd.PerMillion(2 * usd.Dollar), Reasoning: usd.PerMillion(2 * usd.Dollar)},
+	Ceiling: 64, Auto: 4, Status: "active",
+}
+
+// world is one history: the production engine and store, a hostile provider,
+// impatient users and a machine that dies.
+type world struct {
+	t       testing.TB
+	s       *sched
+	path    string
+	store   *store.Store
+	catalog *catalog.Catalog
+	engine  *engine.Engine
+	admit   *admission.Service
+	model   *model
+	runs    []core.RunID
+	graded  map[string]bool
+	seen    map[string]int // fates and crash points, for coverage
+	crashes int
+	faults  bool
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	dir := t.TempDir()
+	if shm, err := os.MkdirTemp("/dev/shm", "sim"); err == nil { // commits to memory: a history has thousands
+		t.Cleanup(func() { os.RemoveAll(shm) })
+		dir = shm
+	}
+	w := &world{t: t, s: newSched(seed), path: filepath.Join(dir, "sim.db"), graded: map[string]bool{}, seen: map[string]int{}, faults: true}
+	w.model = &model{w: w, processed: map[string]int{}, faults: true}
+	w.open()
+	ctx := context.Background()
+	w.must(w.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: core.Local, Slug: "local", Name: "Local", Practice: true}))
+	w.check(w.store.Grant(ctx, "grant", core.Local, core.PracticeBook, usd.Micro(20_000+w.s.random.IntN(200_000)), ""))
+	return w
+}
+
+func (w *world) must(_ any, err error) { w.t.Helper(); w.check(err) }
+
+func (w *world) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) id() string {
+	return fmt.Sprintf("%016x-%016x", w.s.random.Uint64(), w.s.random.Uint64())
+}
+
+func (w *world) open() {
+	s, err := store.Open(context.Background(), store.Options{Path: w.path, Now: clock{w.s}.Now})
+	w.check(err)
+	j := &journal{Store: s, w: w}
+	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
+	adapters := provider.Set{core.PracticeProtocol: w.model}
+	w.engine = engine.New(engine.Options{
+		Journal: j, Answers: j, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
+		NewID: w.id, NewCallID: w.id, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
+		Spawn: w.s.spawn, NewMail: func() engine.Mail { return &mail{s: w.s} },
+	})
+	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: w.id}
+}
+
+type noKeys struct{}
+
+func (noKeys) Key(context.Context, core.Scope, core.Target) (provider.Secret, error) {
+	return provider.Secret{}, nil
+}
+
+// point is a place where a function gives way and the machine may die.
+func (w *world) point(name string) {
+	w.seen[name]++
+	w.s.yield(nil)
+}
+
+// play lets the history run: users act, functions take turns, the machine
+// dies now and then. The end is free of faults, so that everything can end.
+func (w *world) play() {
+	runs := 1 + w.s.random.IntN(4)
+	for len(w.runs) < runs {
+		w.start()
+	}
+	for range 200 + w.s.random.IntN(2500) {
+		switch n := w.s.random.IntN(1000); {
+		case n < 4:
+			w.crash()
+		case n < 5:
+			w.cancel()
+		case n < 8:
+			w.s.now = w.s.now.Add(-1e9) // the clock is set back
+		}
+		if !w.s.step() {
+			break
+		}
+	}
+	w.crash()
+	w.model.faults = false
+	for w.s.step() {
+	}
+}
+
+// start admits a run, as an impatient user does: the same request twice, and
+// once more under another key.
+func (w *world) start() {
+	ctx := context.Background()
+	p, err := w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
+	w.check(err)
+	n, cap := 3+w.s.random.IntN(38), usd.Micro(300+w.s.random.IntN(12_000))
+	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{
+		Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)},
+	})
+	w.check(err)
+	req := admission.RunRequest{
+		Quote: q.ID, Name: "sim", Op: "POST /runs", Key: "key-" + string(q.ID), RequestHash: "h",
+		Encode: func(r core.Run, _ core.Quote) ([]byte, error) { return json.Marshal(r.ID) },
+	}
+	out, err := w.admit.Start(ctx, scope, req)
+	if errors.Is(err, &core.Refusal{Code: core.InsufficientCredit}) {
+		w.check(w.store.Grant(ctx, w.id(), core.Local, core.PracticeBook, cap, "top up"))
+		out, err = w.admit.Start(ctx, scope, req)
+	}
+	w.check(err)
+	again, err := w.admit.Start(ctx, scope, req)
+	w.check(err)
+	if again.Run != out.Run || !again.Replayed {
+		w.t.Errorf("a repeated submission gave %+v after %+v", again, out)
+	}
+	req.Key = "another"
+	if _, err := w.admit.Start(ctx, scope, req); !errors.Is(err, &core.Refusal{Code: core.QuoteAlreadyAccepted}) {
+		w.t.Errorf("another key with the same quote: %v", err)
+	}
+	w.runs = append(w.runs, out.Run)
+}
+
+func (w *world) cancel() {
+	id := w.runs[w.s.random.IntN(len(w.runs))]
+	w.check(w.store.RequestCancel(context.Background(), scope, id))
+	w.engine.Wake(core.Local, id)
+}
+
+// crash kills the process and starts another.
+func (w *world) crash() {
+	w.crashes++
+	w.s.crash()
+	w.check(w.store.Close())
+	w.open()
+	w.oracle()
+	w.check(w.engine.Start(context.Background()))
+}
+
+// oracle holds what may never be untrue, whatever happened.
+func (w *world) oracle() {
+	w.t.Helper()
+	ctx := context.Background()
+	found, err := w.store.Audit(ctx)
+	w.check(err)
+	for _, f := range found {
+		w.t.Errorf("audit: %s %s: %s", f.Rule, f.Subject, f.Detail)
+	}
+	for p, n := range w.model.processed {
+		if n > 1 {
+			w.t.Errorf("the provider worked %d times on %q", n, p)
+		}
+	}
+	now := map[string]bool{}
+	for _, id := range w.runs {
+		for s, err := range w.store.Samples(ctx, id, 0) {
+			w.check(err)
+			if s.State == core.SampleGraded {
+				now[fmt.Sprintf("%s/%d %s %s", id, s.Idx, s.Outcome, s.Charge)] = true
+			}
+		}
+	}
+	for g := range w.graded {
+		if !now[g] {
+			w.t.Errorf("a graded task was lost or changed: %s", g)
+		}
+	}
+	w.graded = now
+}
+
+// end checks what must be true once everything has ended, and gives the hash
+// of the whole history.
+func (w *world) end() string {
+	w.t.Helper()
+	w.oracle()
+	ctx := context.Background()
+	h := sha256.New()
+	for _, id := range w.runs {
+		r, err := w.store.Run(ctx, scope, id)
+		w.check(err)
+		if !r.State.Terminal() || r.Reserved != 0 || !r.HoldReleased {
+			w.t.Errorf("run %s is %s with %s reserved", id, r.State, r.Reserved)
+		}
+		w.seen["ended "+string(r.State)+" "+string(r.Reason)]++
+		events, err := w.store.Events(ctx, scope, id, store.EventQuery{Limit: 1 << 20})
+		w.check(err)
+		for i, e := range events {
+			spend, reserved := amount(w.t, e.Data["spend_microusd"]), amount(w.t, e.Data["reserved_microusd"])
+			if e.Seq != int64(i+1) || spend+reserved > r.Cap {
+				w.t.Errorf("event %d of run %s: %s spent and %s reserved under %s", e.Seq, id, spend, reserved, r.Cap)
+			}
+			b, err := json.Marshal(e)
+			w.check(err)
+			h.Write(b)
+		}
+	}
+	c, err := w.store.Credits(ctx, core.Local, core.PracticeBook)
+	w.check(err)
+	if c.Held != 0 {
+		w.t.Errorf("%s is held after every run has ended", c.Held)
+	}
+	w.check(w.store.Close())
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func amount(t testing.TB, v any) (m usd.Micro) {
+	if err := m.UnmarshalText([]byte(fmt.Sprint(v))); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
