@@ -1,0 +1,300 @@
+package generic
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// lexer finds the numbers of a text.
+//
+// It first takes the longest run of digits and of the separators that stand
+// between two digits, and only then asks whether the run is a number. A run
+// that is not one (1.2.3, 10:30, 12,34) is passed over whole and never
+// yields its tail.
+//
+// A number is: decimal digits of any script; a point; groups of three behind
+// comma, apostrophe or a narrow space; an exponent (1e3, 1.2 × 10^3, 10⁻³); a
+// fraction of two whole numbers (3/4, \frac{3}{4}), after a whole number too
+// (2 1/2). A minus is a sign unless something stands before it that it could
+// be subtracted from. A currency sign may stand before, a percent sign after.
+//
+// Digits that touch a letter of a script with spaces between words are part
+// of a name (x2, 42abc), except before the usual unit letters (5km). So are
+// digits that touch a power, a superscript or a vulgar fraction. A scale word
+// (thousand, million) is not read.
+type lexer struct{ text string }
+
+var (
+	plainRun = regexp.MustCompile(`^(?:\d+(?:\.\d+)?|\.\d+)$`)
+	groupRun = regexp.MustCompile(`^[1-9]\d{0,2}(?:(?:,\d{3})+|(?:'\d{3})+|(?: \d{3})+)(?:\.\d+)?$`)
+	wholeRun = regexp.MustCompile(`^\d+$`)
+
+	expTail   = regexp.MustCompile(`^[eE]([+\-−]?)(\d+)`)
+	powerTail = regexp.MustCompile(`^\s?(?:[x×*·]|\\times|\\cdot)\s?10(?:\^\s?\{?\s?([+\-−]?\d{1,3})\s?\}?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))`)
+	texFrac   = regexp.MustCompile(`^\\[dt]?frac\s?\{\s?(\d{1,100})\s?\}\s?\{\s?(\d{1,100})\s?\}`)
+	percTail  = regexp.MustCompile(`^[ \x{00a0}\x{202f}]?(?:%|％|﹪|٪|\\%|(?i:percent|per cent)\b)`)
+	unitTail  = regexp.MustCompile(`^(?:[kcmμµ]?m|[kmμµ]?g|[kmMGT]?[WVB]|[kM]?Hz|[mcd]?[lL]|in|ft|yd|mi|mph|kph|kmh|lbs?|oz|st|hrs?|h|mins?|secs?|m?s|kWh|kcal|cal|[CFJN]|kN|kPa|Pa|ha)(?:[^\p{L}\p{Nd}_]|$)`)
+
+	zero = rat("0")
+)
+
+// each calls yield for the numbers in order until it returns false.
+func (x lexer) each(yield func(number) bool) {
+	var held *number // a whole number that a fraction may still complete
+	flush := func() bool {
+		if held == nil {
+			return true
+		}
+		n := *held
+		held = nil
+		return yield(n)
+	}
+	for i := 0; i < len(x.text); {
+		n, end, ok := x.at(i)
+		if end == 0 {
+			_, w := utf8.DecodeRuneInString(x.text[i:])
+			i += w
+			continue
+		}
+		i = end
+		if !ok {
+			continue
+		}
+		if m, joined := mixed(x.text, held, n); joined {
+			held, n = nil, m
+		}
+		if !flush() {
+			return
+		}
+		held = &n
+	}
+	flush()
+}
+
+// mixed joins 2 and 1/2 in "2 1/2".
+func mixed(text string, held *number, n number) (number, bool) {
+	if held == nil || n.divisor == "" || n.negative || held.divisor != "" || held.percent || held.exponent != 0 ||
+		!wholeRun.MatchString(held.mantissa) || text[held.at.to:n.at.from] != " " {
+		return n, false
+	}
+	if rat(n.mantissa).Cmp(rat(n.divisor)) >= 0 {
+		return n, false
+	}
+	n.whole, n.negative, n.at.from = held.mantissa, held.negative, held.at.from
+	return n, true
+}
+
+// at lexes what starts at byte i. end is 0 when no run starts there; ok says
+// whether the run is a number.
+func (x lexer) at(i int) (n number, end int, ok bool) {
+	if x.text[i] == '\\' {
+		return x.latex(i)
+	}
+	run, end := x.run(i)
+	if end == 0 {
+		return number{}, 0, false
+	}
+	digits, good := plainDigits(run)
+	n = number{at: region{i, end}, mantissa: digits}
+	good = good && !gluedLeft(x.text, i)
+	if wholeRun.MatchString(run) {
+		if d, to, isFraction := x.divisor(end); isFraction {
+			n.divisor, end = d, to
+			good = good && d != ""
+		}
+	}
+	if n.divisor == "" {
+		var fits bool
+		n.exponent, end, fits = x.exponent(end)
+		good = good && fits
+	}
+	if gluedRight(x.text, end) {
+		return number{}, end, false
+	}
+	n.at.to = end
+	x.finish(&n)
+	return n, max(end, n.at.to), good
+}
+
+// latex lexes \frac{a}{b}.
+func (x lexer) latex(i int) (number, int, bool) {
+	m := texFrac.FindStringSubmatch(x.text[i:])
+	if m == nil {
+		return number{}, 0, false
+	}
+	n := number{at: region{i, i + len(m[0])}, mantissa: m[1], divisor: m[2]}
+	if rat(n.divisor).Cmp(zero) == 0 {
+		return number{}, n.at.to, false
+	}
+	x.finish(&n)
+	return n, n.at.to, true
+}
+
+// finish adds sign and percent sign.
+func (x lexer) finish(n *number) {
+	tail := x.text[n.at.to:min(len(x.text), n.at.to+16)]
+	if strings.ContainsAny(tail, "%％﹪٪pP") {
+		m := percTail.FindString(tail)
+		n.percent = m != ""
+		n.at.to += len(m)
+	}
+	if from, minus := sign(x.text, n.at.from, n.at.to); minus {
+		n.negative, n.at.from = true, from
+	}
+}
+
+// run takes digits and the separators between them, written in ASCII: the
+// comma for all forms of it, the apostrophe, a space, the colon, the point.
+func (x lexer) run(i int) (string, int) {
+	var b []byte
+	j := i
+	if x.text[j] == '.' {
+		if !pointStarts(x.text, j) {
+			return "", 0
+		}
+		b, j = append(b, '.'), j+1
+	} else if d, _ := digitAt(x.text[j:]); d < 0 {
+		return "", 0
+	}
+	for j < len(x.text) {
+		if d, w := digitAt(x.text[j:]); d >= 0 {
+			if len(b) <= 2*maxDigits { // longer is no number anyhow
+				b = append(b, byte('0'+d))
+			}
+			j += w
+			continue
+		}
+		s, w := separatorAt(x.text[j:])
+		if w == 0 {
+			break
+		}
+		if d, _ := digitAt(x.text[j+w:]); d < 0 {
+			break
+		}
+		b = append(b, s)
+		j += w
+	}
+	return string(b), j
+}
+
+func plainDigits(run string) (string, bool) {
+	if !plainRun.MatchString(run) {
+		if !groupRun.MatchString(run) {
+			return "", false
+		}
+		run = strings.NewReplacer(",", "", "'", "", " ", "").Replace(run)
+	}
+	return run, len(run) <= maxDigits
+}
+
+// divisor takes "/b" behind a whole number. A divisor of "" means that what
+// stands there is no fraction but still belongs to the run (a date, 1/0).
+func (x lexer) divisor(i int) (string, int, bool) {
+	w := slashAt(x.text[i:])
+	if w == 0 {
+		return "", i, false
+	}
+	if d, _ := digitAt(x.text[i+w:]); d < 0 {
+		return "", i, false
+	}
+	run, end := x.run(i + w)
+	good := wholeRun.MatchString(run) && len(run) <= maxDigits && rat(run).Cmp(zero) != 0
+	for {
+		w := slashAt(x.text[end:])
+		if w == 0 {
+			break
+		}
+		if d, _ := digitAt(x.text[end+w:]); d < 0 {
+			break
+		}
+		_, end = x.run(end + w)
+		good = false
+	}
+	if !good {
+		return "", end, true
+	}
+	return run, end, true
+}
+
+func (x lexer) exponent(i int) (exp, end int, fits bool) {
+	tail := x.text[i:min(len(x.text), i+64)]
+	if tail == "" || !strings.ContainsRune("eE", rune(tail[0])) && !strings.Contains(tail, "10") {
+		return 0, i, true // most numbers end here, without a look at the patterns
+	}
+	if m := expTail.FindStringSubmatch(tail); m != nil {
+		exp, fits = exponentValue(m[1] + m[2])
+		return exp, i + len(m[0]), fits
+	}
+	if m := powerTail.FindStringSubmatch(tail); m != nil {
+		exp, fits = exponentValue(m[1] + plainSuperscript(m[2]))
+		return exp, i + len(m[0]), fits
+	}
+	return 0, i, true
+}
+
+func exponentValue(s string) (int, bool) {
+	s = strings.Replace(s, "−", "-", 1)
+	v, err := strconv.Atoi(s)
+	return v, err == nil && v >= -maxExponent && v <= maxExponent
+}
+
+func plainSuperscript(s string) string {
+	return strings.NewReplacer("⁺", "+", "⁻", "-", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4",
+		"⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9").Replace(s)
+}
+
+// digitAt is the value of the decimal digit that text starts with and its
+// width in bytes, -1 when it starts with none.
+func digitAt(text string) (int, int) {
+	if text == "" {
+		return -1, 0
+	}
+	if c := text[0]; c < utf8.RuneSelf {
+		if c < '0' || c > '9' {
+			return -1, 0
+		}
+		return int(c - '0'), 1
+	}
+	r, w := utf8.DecodeRuneInString(text)
+	if !unicode.Is(unicode.Nd, r) {
+		return -1, 0
+	}
+	// Unicode keeps the ten digits of a script together and in order, and
+	// every range of Nd holds whole scripts.
+	for _, rg := range unicode.Nd.R16 {
+		if lo, hi := rune(rg.Lo), rune(rg.Hi); r >= lo && r <= hi {
+			return int(r-lo) % 10, w
+		}
+	}
+	for _, rg := range unicode.Nd.R32 {
+		if lo, hi := rune(rg.Lo), rune(rg.Hi); r >= lo && r <= hi {
+			return int(r-lo) % 10, w
+		}
+	}
+	return -1, 0
+}
+
+func separatorAt(text string) (byte, int) {
+	for _, s := range [...]struct {
+		text string
+		is   byte
+	}{{".", '.'}, {",", ','}, {"{,}", ','}, {`\,`, ','}, {"，", ','}, {"٬", ','}, {"٫", '.'}, {"．", '.'}, {"'", '\''}, {"’", '\''},
+		{"\u00a0", ' '}, {"\u202f", ' '}, {"\u2009", ' '}, {":", ':'}, {"：", ':'}} {
+		if strings.HasPrefix(text, s.text) {
+			return s.is, len(s.text)
+		}
+	}
+	return 0, 0
+}
+
+func slashAt(text string) int {
+	for _, s := range [...]string{"/", "⁄", "∕"} {
+		if strings.HasPrefix(text, s) {
+			return len(s)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,29 @@
+package bundle
+
+import "encoding/json"
+
+// GraderConfig is how a manifest declares its grader. This package does not
+// know the kinds: the package that builds a grader refuses what it does not
+// know, so that a new family of graders needs no change here.
+type GraderConfig struct {
+	Kind string `json:"kind"`
+	// Options is a JSON object, or nil for the defaults of the kind.
+	Options json.RawMessage `json:"options,omitempty"`
+}
+
+// CheckGold grades a task's own acceptable answers and returns a finding for
+// the first that the grader does not call right, nil if all are. A benchmark
+// whose gold is not right cannot be graded honestly.
+func CheckGold(g Grader, t Task) *Finding {
+	for _, target := range t.Target {
+		v, err := g.Grade(t, Answer{Text: target, Finish: FinishStop})
+		switch {
+		case err != nil:
+			return &Finding{Code: "gold_not_gradable", Path: "target", Message: err.Error()}
+		case v.Outcome != Right || v.Score != 1:
+			return &Finding{Code: "gold_not_right", Path: "target",
+				Message: "the grader does not accept the task's own answer: " + v.Rule}
+		}
+	}
+	return nil
+}
