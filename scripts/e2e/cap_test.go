@@ -2,11 +2,14 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,15 +118,24 @@ func TestLostAnswer_OneRun(t *testing.T) {
 	}
 	key := s.ok("evalrouterd", "keys", "create", "--data", s.data(), "--workspace", "local", "--name", "e2e", "--scopes", "eval:read,eval:write,billing:read")
 	secret := strings.TrimSpace(key.stdout)
-	rule := fault.Rule{Kind: fault.Drop, Method: "POST", Path: "/v1/runs", Times: 4} // every attempt of the first command
-	proxy := httptest.NewServer(fault.New(target, []fault.Rule{rule}, &strings.Builder{}))
+	lossy := fault.New(target, []fault.Rule{{Kind: fault.Drop, Method: "POST", Path: "/v1/runs"}}, io.Discard)
+	plain := fault.New(target, nil, io.Discard)
+	var healed atomic.Bool
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if healed.Load() {
+			plain.ServeHTTP(w, r)
+			return
+		}
+		lossy.ServeHTTP(w, r)
+	}))
 	defer proxy.Close()
 	s.env = []string{"EVALROUTER_API_KEY=" + secret, "EVALROUTER_WORKSPACE_ID=local", "EVALROUTER_BASE_URL=" + proxy.URL}
 	args := []string{"run", "arithmetic", "--model", "practice.solver-0.8", "--sample", "10", "--max-cost", "1", "--yes", "--json", "--allow-http"}
 	lost := s.run("evalrouter", args...)
 	if lost.code == 0 {
-		t.Fatalf("the lost answer went unnoticed:\n%s", lost.stdout)
+		t.Fatalf("every answer was lost and nobody noticed:\n%s", lost.stdout)
 	}
+	healed.Store(true)
 	r := decode[run](t, s.ok("evalrouter", args...).stdout)
 	if r.Status != "completed" {
 		t.Errorf("%s: %s", r.ID, r.Status)

@@ -1,0 +1,56 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/lib/flow"
+)
+
+// Edit says how a suggested command line differs from the one that was typed.
+type Edit struct {
+	// Replace exchanges words, such as a mistyped name for the nearest one.
+	Replace map[string]string
+	// Drop removes flags that take a value, named without dashes.
+	Drop []string
+	// Add stands behind the rest.
+	Add []string
+}
+
+// Again is the typed command line as a command to paste, with an edit. A word
+// that may be a secret is not repeated.
+func (a *App) Again(e Edit) string {
+	words := []string{"evalrouter"}
+	end := indexOr(a.Args, "--")
+	for i := 0; i < end; i++ {
+		w := a.Args[i]
+		name, _, hasValue := strings.Cut(strings.TrimLeft(w, "-"), "=")
+		if strings.HasPrefix(w, "--") && slices.Contains(e.Drop, name) {
+			if !hasValue {
+				i++
+			}
+			continue
+		}
+		if r, ok := e.Replace[w]; ok {
+			w = r
+		}
+		words = append(words, ShellWord(w))
+	}
+	words = append(words, e.Add...)
+	for _, w := range a.Args[end:] {
+		words = append(words, ShellWord(w))
+	}
+	return strings.Join(words, " ")
+}
+
+// ShellWord quotes a word for a POSIX shell.
+func ShellWord(w string) string {
+	plain := strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@+-/=,%") == "" && w != ""
+	switch {
+	case flow.Typed(w) == "that value" && !strings.Contains(w, "://"):
+		return "VALUE"
+	case plain:
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,251 @@
+// Package command is the commands of evalrouter and what they share.
+//
+// A command declares its flags and says what it does; everything that commands
+// have in common is decided once, here: how a service is found, how a value
+// becomes JSON or text, what an error prints, and which exit code it means.
+// Commands neither test --json nor exit.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/local"
+	"github.com/evalrouter/evalrouter/lib/profile"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// App is one process of evalrouter: its surroundings and the global flags.
+type App struct {
+	Term    *term.Term
+	Version string
+	Now     func() time.Time
+	Sleep   flow.Sleeper
+	// Chance is a random number in [0,1).
+	Chance func() float64
+	// FindBinary names another program of the product, as installed here.
+	FindBinary func(name string) (string, error)
+	// Exec replaces this process.
+	Exec func(path string, args []string) error
+	// Environ is the environment that a started service gets.
+	Environ func() []string
+
+	// Global holds the flags of every command.
+	Global Global
+	// Args is the command line, without the program's name.
+	Args []string
+
+	profile *profile.Profile
+	clients map[bool]*evalrouter.Client // by: without credentials
+}
+
+// Global is the flags of every command.
+type Global struct {
+	JSON      bool
+	JQ        string
+	BaseURL   string
+	Workspace string
+	Timeout   float64
+	AllowHTTP bool
+	NoInput   bool
+	Version   bool
+}
+
+func (a *App) globalFlags() *argv.Flags {
+	fs := argv.NewFlags("evalrouter")
+	g := &a.Global
+	fs.Bool(&g.JSON, "json", "one JSON document on stdout, errors too")
+	fs.String(&g.JQ, "jq", "EXPR", "filter the JSON document with a jq expression")
+	fs.String(&g.BaseURL, "base-url", "URL", "the service to use (see: evalrouter options)")
+	fs.String(&g.Workspace, "workspace-id", "ID", "the workspace to use")
+	fs.Seconds(&g.Timeout, "timeout", "limit of one operation (120)", 24*3600).Rare()
+	fs.Bool(&g.AllowHTTP, "allow-http", "allow plain http to this machine").Rare()
+	fs.Bool(&g.NoInput, "no-input", "never ask anything")
+	return fs
+}
+
+// rootFlags work without a command only.
+func (a *App) rootFlags() *argv.Flags {
+	fs := argv.NewFlags("root")
+	fs.Bool(&a.Global.Version, "version", "print the version")
+	return fs
+}
+
+// Attended says that questions may be asked.
+func (a *App) Attended() bool {
+	return a.Term.Attended() && !a.Global.NoInput && !a.WantsJSON()
+}
+
+// WantsJSON says that the result is wanted as a JSON document.
+func (a *App) WantsJSON() bool { return a.Global.JSON || a.Global.JQ != "" }
+
+// Note writes a line for people to stderr.
+func (a *App) Note(format string, args ...any) {
+	p := term.Page{W: a.Term.Err}
+	p.Line(format, args...)
+}
+
+// Profile is where and as whom this process acts.
+func (a *App) Profile() (*profile.Profile, error) {
+	if a.profile == nil {
+		p, err := profile.Resolve(profile.Input{
+			BaseURL: a.Global.BaseURL, Workspace: a.Global.Workspace, Env: a.Term.Env, Home: a.Term.Home,
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.profile = p
+	}
+	return a.profile, nil
+}
+
+// Client is the service as the caller sees it. The service on this machine is
+// started if it is meant and not running.
+func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) { return a.client(ctx, false) }
+
+// PublicCatalog is the catalog without credentials: none is read, refreshed or
+// sent.
+func (a *App) PublicCatalog(ctx context.Context) (*evalrouter.Catalog, error) {
+	c, err := a.client(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.Catalog.Public(), nil
+}
+
+func (a *App) client(ctx context.Context, public bool) (*evalrouter.Client, error) {
+	if c := a.clients[public]; c != nil {
+		return c, nil
+	}
+	p, err := a.Profile()
+	if err != nil {
+		return nil, err
+	}
+	cfg := evalrouter.Config{
+		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP,
+		UserAgent: fmt.Sprintf("evalrouter/%s (%s/%s)", a.Version, runtime.GOOS, runtime.GOARCH),
+		Timeout:   time.Duration(a.Global.Timeout * float64(time.Second)),
+		Now:       a.Now, Sleep: a.Sleep, Rand: a.Chance,
+	}
+	if p.Local {
+		err = a.useLocal(ctx, p, &cfg, public)
+	} else if !public {
+		cfg.WorkspaceID = p.Workspace.Value
+		cfg.APIKey, err = p.Key()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := evalrouter.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if a.clients == nil {
+		a.clients = map[bool]*evalrouter.Client{}
+	}
+	a.clients[public] = c
+	return c, nil
+}
+
+func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.Config, public bool) error {
+	s := a.LocalService(p.Dirs.Data.Value, local.DefaultPort)
+	r, started, err := s.Ensure(ctx)
+	if err != nil {
+		return err
+	}
+	if started {
+		a.Note("Started the local service on %s; it stops by itself when idle (evalrouter local).", r.BaseURL)
+	}
+	if r.Version != a.Version {
+		a.Note("Note: the local service is version %s and this is %s; evalrouter local stop ends that one.", r.Version, a.Version)
+	}
+	cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
+	if public {
+		return nil
+	}
+	cfg.WorkspaceID = p.Workspace.Value
+	cfg.APIKey, err = s.Token()
+	return err
+}
+
+// LocalService is the service of a data directory on this machine.
+func (a *App) LocalService(dir string, port int) *local.Service {
+	return &local.Service{
+		Dir: dir, Port: port, Env: serviceEnv(a.Environ()),
+		Find:     func() (string, error) { return a.FindBinary(local.Binary) },
+		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		Patience: 10 * time.Second, Sleep: a.Sleep,
+	}
+}
+
+// Journal is the record of this user's operations.
+func (a *App) Journal() (*flow.Journal, error) {
+	p, err := a.Profile()
+	if err != nil {
+		return nil, err
+	}
+	return &flow.Journal{Dir: p.Dirs.State.Value, Disk: flow.OS{}, Now: a.Now, Sleep: a.Sleep}, nil
+}
+
+// OneRun is the run that the only operand names, by id or by a unique
+// beginning of the id.
+func (a *App) OneRun(ctx context.Context, args []string) (string, error) {
+	if len(args) != 1 {
+		return "", &argv.UsageError{Message: "name one run", Next: "evalrouter status"}
+	}
+	const full = 36
+	if err := flow.CheckRunID(args[0]); err != nil {
+		return "", WithNext(err, "evalrouter status")
+	}
+	if len(args[0]) == full {
+		return args[0], nil
+	}
+	c, err := a.Client(ctx)
+	if err != nil {
+		return "", err
+	}
+	page, err := c.Runs.List(ctx, evalrouter.RunQuery{IDPrefix: args[0]})
+	if err != nil {
+		return "", err
+	}
+	r, err := flow.Run(args[0], page.Data)
+	if err != nil {
+		return "", WithNext(err, "evalrouter status")
+	}
+	return r.ID, nil
+}
+
+// Close ends what the process holds.
+func (a *App) Close() error {
+	var err error
+	for _, c := range a.clients {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// NoOperands refuses operands that would otherwise be ignored.
+func NoOperands(args []string) error {
+	if len(args) > 0 {
+		return &argv.UsageError{Message: flow.Typed(args[0]) + " is one word too many"}
+	}
+	return nil
+}
+
+// ForceLocal makes the service on this machine the one in use, whatever the
+// flags and the environment say.
+func (a *App) ForceLocal() {
+	a.profile = &profile.Profile{
+		BaseURL:   profile.Setting{Name: "base-url", Value: "local", From: "demo"},
+		Workspace: profile.Setting{Name: "workspace-id", Value: local.Workspace, From: "demo"},
+		Local:     true, Dirs: profile.DirsOf(a.Term.Env, a.Term.Home),
+	}
+}

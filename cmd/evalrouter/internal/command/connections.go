@@ -1,0 +1,258 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// Connections manages the user's own endpoints.
+func Connections(a *App) *argv.Command {
+	return &argv.Command{
+		Name: "connections", Args: "list|create|check", Short: "Manage your own model endpoints",
+		Long:     "The provider bills their calls to you, outside EvalRouter's credit.",
+		Examples: []string{"evalrouter connections list"},
+		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a)},
+	}
+}
+
+func connectionsList(a *App) *argv.Command {
+	l := &ListFlags{}
+	fs := argv.NewFlags("list")
+	l.Declare(fs)
+	return &argv.Command{
+		Name: "list", Short: "List your endpoints", Flags: fs, Examples: []string{"evalrouter connections list"},
+		Exec: func(ctx context.Context, args []string) error {
+			if err := NoOperands(args); err != nil {
+				return err
+			}
+			c, err := a.Client(ctx)
+			if err != nil {
+				return err
+			}
+			page, err := Fetch(l, Source[api.ConnectionRecord]{
+				Page: paged(ctx, c.Connections.List), All: walked(ctx, c.Connections.All),
+			})
+			if err != nil {
+				return err
+			}
+			return PrintList(a, l, connectionColumns(), page, Hints{
+				Empty: "No connections yet.",
+				Next:  "evalrouter connections create --name NAME --endpoint URL --model MODEL",
+			})
+		},
+	}
+}
+
+func connectionColumns() []table.Column[api.ConnectionRecord] {
+	type rec = api.ConnectionRecord
+	price := func(m *usd.Micro) string {
+		if m == nil {
+			return "-"
+		}
+		return m.String()
+	}
+	return []table.Column[rec]{
+		{Name: "connection", Whole: true, Text: func(c rec) string { return c.ID }},
+		{Name: "name", Text: func(c rec) string { return c.Name }},
+		{Name: "model", Drop: 1, Text: func(c rec) string { return c.ModelID }},
+		{Name: "checked", Text: func(c rec) string { return checked(c) }},
+		{Name: "endpoint", Drop: 2, Text: func(c rec) string { return c.BaseURL }},
+		{Name: "protocol", Wide: true, Text: func(c rec) string { return c.Protocol }},
+		{Name: "in", Wide: true, Right: true, Text: func(c rec) string { return price(c.PriceInMicrousd) }},
+		{Name: "out", Wide: true, Right: true, Text: func(c rec) string { return price(c.PriceOutMicrousd) }},
+	}
+}
+
+func checked(c api.ConnectionRecord) string {
+	switch {
+	case c.DisabledAt != nil:
+		return "disabled"
+	case c.CheckResult.Status == "":
+		return "not yet"
+	}
+	return c.CheckResult.Status
+}
+
+type createConnection struct {
+	*App
+	in       api.NewConnection
+	keyStdin bool
+	noKey    bool
+	keyEnv   string
+}
+
+func connectionsCreate(a *App) *argv.Command {
+	c := &createConnection{App: a, in: api.NewConnection{Protocol: api.OpenAIChat, MaxOutputTokens: 4096, ContextWindow: 32768}}
+	fs := argv.NewFlags("create")
+	fs.String(&c.in.Name, "name", "NAME", "what you call it (required)")
+	fs.String(&c.in.BaseURL, "endpoint", "URL", "its base URL, usually ending in /v1 (required)")
+	fs.String(&c.in.ModelID, "model", "MODEL", "the model to ask for (required)")
+	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default", api.OpenAIChat, api.OpenAICompletions)
+	fs.Bool(&c.keyStdin, "key-stdin", "read the provider key from stdin")
+	fs.String(&c.keyEnv, "key-env", "VARIABLE", "read the provider key from a variable")
+	fs.Bool(&c.noKey, "no-key", "the endpoint needs no key")
+	fs.Money(&c.in.PriceInMicrousd, "price-in", "its price for a million input tokens")
+	fs.Money(&c.in.PriceOutMicrousd, "price-out", "its price for a million output tokens")
+	fs.Int(&c.in.MaxOutputTokens, "max-output-tokens", "N", "longest answer to ask for (4096)", 1, 10_000_000).Rare()
+	fs.Int(&c.in.ContextWindow, "context-window", "N", "the model's context window (32768)", 1, 100_000_000).Rare()
+	return &argv.Command{
+		Name: "create", Args: "--name NAME --endpoint URL --model MODEL [flags]",
+		Short:    "Register an OpenAI-compatible endpoint",
+		Long:     "Without a key flag the key is asked for and not shown. With both prices a run's\ncap also bounds what the provider bills.",
+		Examples: []string{"evalrouter connections create --name my --endpoint URL --model m --no-key"},
+		Flags:    fs, Exec: c.exec,
+	}
+}
+
+func (c *createConnection) exec(ctx context.Context, args []string) error {
+	if err := NoOperands(args); err != nil {
+		return err
+	}
+	for _, f := range [][2]string{{"--name", c.in.Name}, {"--endpoint", c.in.BaseURL}, {"--model", c.in.ModelID}} {
+		if f[1] == "" {
+			return &argv.UsageError{Message: f[0] + " is required", Next: "evalrouter connections create --help"}
+		}
+	}
+	if (c.in.PriceInMicrousd == nil) != (c.in.PriceOutMicrousd == nil) {
+		return &argv.UsageError{Message: "--price-in and --price-out go together: one price alone bounds nothing"}
+	}
+	key, err := c.readKey(ctx)
+	if err != nil {
+		return err
+	}
+	c.in.APIKey = key
+	client, err := c.Client(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := client.Connections.Create(ctx, c.in)
+	if err != nil {
+		return err
+	}
+	return c.Value(r, func(p *term.Page) {
+		p.Line("Created connection %s (%s).", r.Name, r.ID)
+		if r.PriceInMicrousd == nil {
+			p.Line("No prices were declared, so a cap cannot bound what its provider bills.")
+		}
+		p.Line("Next: evalrouter connections check %s", r.ID)
+	})
+}
+
+const maxKey = 4096
+
+// readKey gets the provider key on one of the ways that leave no trace on the
+// command line.
+func (c *createConnection) readKey(ctx context.Context) (string, error) {
+	ways := 0
+	for _, used := range []bool{c.keyStdin, c.noKey, c.keyEnv != ""} {
+		if used {
+			ways++
+		}
+	}
+	if ways > 1 {
+		return "", &argv.UsageError{Message: "--key-stdin, --key-env and --no-key exclude each other"}
+	}
+	switch {
+	case c.noKey:
+		return "", nil
+	case c.keyEnv != "":
+		v, ok := c.Term.Env(c.keyEnv)
+		if !ok || strings.TrimSpace(v) == "" {
+			return "", &argv.UsageError{Message: "the variable " + flow.Typed(c.keyEnv) + " is empty or not set"}
+		}
+		return strings.TrimSpace(v), nil
+	case c.keyStdin:
+		b, err := io.ReadAll(io.LimitReader(c.Term.In, maxKey+2))
+		if err != nil {
+			return "", &argv.UsageError{Message: "stdin cannot be read"}
+		}
+		return checkKey(strings.TrimSpace(string(b)))
+	case !c.Attended():
+		return "", &argv.UsageError{Message: "no terminal to ask for the key; give --key-stdin, --key-env or --no-key"}
+	}
+	key, err := c.Term.AskSecret(ctx, "Provider key (not shown): ")
+	if errors.Is(err, errors.ErrUnsupported) {
+		return "", &argv.UsageError{Message: "this terminal cannot hide input; give --key-stdin or --key-env"}
+	}
+	if err != nil {
+		return "", err
+	}
+	return checkKey(strings.TrimSpace(key))
+}
+
+func checkKey(key string) (string, error) {
+	if key == "" {
+		return "", &argv.UsageError{Message: "the key is empty; --no-key says that none is needed"}
+	}
+	if len(key) > maxKey || strings.ContainsAny(key, " \t\r\n") {
+		return "", &argv.UsageError{Message: "the key is longer than 4,096 characters or has spaces in it"}
+	}
+	return key, nil
+}
+
+func connectionsCheck(a *App) *argv.Command {
+	return &argv.Command{
+		Name: "check", Args: "CONNECTION", Short: "Ask an endpoint whether it works",
+		Long:     "This may send one small model request, which the provider may bill.",
+		Examples: []string{"evalrouter connections check mine"},
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) != 1 {
+				return &argv.UsageError{Message: "name one connection", Next: "evalrouter connections list"}
+			}
+			client, err := a.Client(ctx)
+			if err != nil {
+				return err
+			}
+			id, err := a.oneConnection(ctx, client.Connections, args[0])
+			if err != nil {
+				return err
+			}
+			a.Note("Checking; this may send one small model request, which the provider may bill separately.")
+			r, err := client.Connections.Check(ctx, id)
+			if err != nil {
+				return err
+			}
+			err = a.Value(r, func(p *term.Page) {
+				p.Line("%s: %s in %d ms  %s", r.Name, checked(r), r.CheckResult.LatencyMS, r.CheckResult.Message)
+				if r.CheckResult.ErrorCode != nil {
+					p.Line("Reason: %s", *r.CheckResult.ErrorCode)
+				}
+				if r.CheckResult.Status == "failed" {
+					p.Line("Next: evalrouter connections check %s   when its endpoint answers", r.ID)
+					return
+				}
+				p.Line("Next: evalrouter run BENCHMARK --model connection:%s", r.ID)
+			})
+			if err == nil && r.CheckResult.Status == "failed" {
+				return &Ended{Code: exitFailed}
+			}
+			return err
+		},
+	}
+}
+
+func (a *App) oneConnection(ctx context.Context, conns *evalrouter.Connections, typed string) (string, error) {
+	var known []api.ConnectionRecord
+	for c, err := range conns.All(ctx, evalrouter.Paging{Limit: 200}) {
+		if err != nil {
+			return "", err
+		}
+		known = append(known, c)
+	}
+	r, err := flow.Connection(strings.TrimPrefix(typed, "connection:"), known)
+	if err != nil {
+		return "", WithNext(err, "evalrouter connections list")
+	}
+	return r.ID, nil
+}

@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// Root is the tree of all commands. The given ones stand in the order of the
+// help page.
+func Root(a *App, commands ...*argv.Command) *argv.Command {
+	root := &argv.Command{
+		Name: "evalrouter", Args: "COMMAND [flags]",
+		Short: "Run benchmarks under a reviewed quote and a hard spending cap",
+		Flags: a.rootFlags(), Shared: a.globalFlags(), Sub: commands,
+	}
+	root.Sub = append(root.Sub, helpCommand(a, root))
+	root.Exec = func(_ context.Context, args []string) error { return a.bare(root) }
+	return root
+}
+
+// Execute runs one command line and answers the exit code.
+func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int {
+	// Whether the error is printed as JSON must be known even when the command
+	// line cannot be read to its end.
+	asJSON := slices.Contains(args[:indexOr(args, "--")], "--json")
+	a.Args = args
+	p, err := argv.Parse(root, args)
+	a.Global.JSON = a.Global.JSON || asJSON && err != nil
+	switch {
+	case err != nil:
+	case p.Help:
+		_, err = io.WriteString(a.Term.Out, argv.Help(p.Path, p.All))
+	case a.Global.Version:
+		_, err = io.WriteString(a.Term.Out, "evalrouter "+a.Version+"\n")
+	default:
+		err = a.run(ctx, p)
+	}
+	var ended *Ended
+	code := ExitCode(err)
+	if err != nil && !errors.As(err, &ended) && !term.Closed(err) {
+		if printed := a.Fail(err); printed != nil && !term.Closed(printed) && code == exitOK {
+			code = exitFailed
+		}
+	}
+	if err := a.Close(); err != nil && code == exitOK {
+		a.Note("error: %s", err)
+		code = exitFailed
+	}
+	return code
+}
+
+func (a *App) run(ctx context.Context, p *argv.Parsed) error {
+	if a.Global.JQ != "" {
+		if _, err := a.checkJQ(); err != nil {
+			return err
+		}
+	}
+	return p.Run(ctx)
+}
+
+func indexOr(args []string, word string) int {
+	if i := slices.Index(args, word); i >= 0 {
+		return i
+	}
+	return len(args)
+}
+
+// serviceEnv is what a started service gets of this process's environment: what
+// programs need to run, and nothing that could be a credential.
+func serviceEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOMAXPROCS", "GOMEMLIMIT", "GOCOVERDIR":
+			return false
+		}
+		return !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "LC_")
+	})
+}

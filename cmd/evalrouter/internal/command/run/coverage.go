@@ -1,0 +1,68 @@
+package run
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+)
+
+// What is run when nobody says how much.
+const (
+	suggestedSample = 25
+	suggestedSeed   = 42
+	maxSample       = 1000
+)
+
+// coverage is the part of a benchmark that the flags ask for.
+func (o *options) coverage(b *api.BenchmarkRecord) (api.Coverage, error) {
+	given := o.flags.Given
+	switch {
+	case o.full && (given("sample") || given("seed")):
+		return api.Coverage{}, &argv.UsageError{Message: "--full runs every task; leave --sample and --seed out"}
+	case o.full:
+		return api.Coverage{Mode: api.Full}, nil
+	}
+	n := o.sample
+	if !given("sample") {
+		n = suggestedSample
+		if b.SuggestedSampleCount != nil && *b.SuggestedSampleCount > 0 {
+			n = *b.SuggestedSampleCount
+		}
+	}
+	if b.TaskCount != nil && *b.TaskCount > 0 {
+		n = min(n, *b.TaskCount)
+	}
+	seed := uint32(suggestedSeed)
+	if given("seed") {
+		seed = uint32(o.seed)
+	}
+	return api.Coverage{Mode: api.Sample, SampleCount: &n, Seed: &seed}, nil
+}
+
+// reasoning reads an effort, a number of thinking tokens, off or default.
+func reasoning(s string) (*api.ReasoningChoice, error) {
+	switch s {
+	case "":
+		return nil, nil
+	case "off":
+		return &api.ReasoningChoice{Mode: "off"}, nil
+	case "default":
+		return &api.ReasoningChoice{Mode: "provider_default"}, nil
+	}
+	if n, err := strconv.Atoi(s); err == nil {
+		if n <= 0 {
+			return nil, &argv.UsageError{Message: "--reasoning: a thinking budget is a positive number of tokens; off turns it off"}
+		}
+		return &api.ReasoningChoice{Mode: "budget", BudgetTokens: n}, nil
+	}
+	for _, r := range s {
+		if r < 'a' || r > 'z' {
+			return nil, &argv.UsageError{Message: fmt.Sprintf("--reasoning: want an effort such as low, a number of tokens, off or default, not %s", flow.Typed(s))}
+		}
+	}
+	return &api.ReasoningChoice{Mode: "effort", Effort: s}, nil
+}

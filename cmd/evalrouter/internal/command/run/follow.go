@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/progress"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// watchFlags are the flags of every command that follows a run.
+type watchFlags struct {
+	limit, every, disconnect float64
+	mode                     string
+	allMetrics               bool
+}
+
+func (w *watchFlags) declare(fs *argv.Flags) {
+	w.limit, w.disconnect, w.mode = 3600, flow.DefaultDisconnect.Seconds(), progress.Auto
+	fs.Choice(&w.mode, "progress", "how to show progress (auto)", progress.Auto, progress.Plain, progress.JSON, progress.Off)
+	fs.Seconds(&w.limit, "wait-timeout", "stop watching after this long (3600)", 30*24*3600)
+	fs.Seconds(&w.every, "poll-interval", "read the run this often", 3600).Rare()
+	fs.Seconds(&w.disconnect, "disconnect-timeout", "stop when out of reach this long (90)", 24*3600).Rare()
+	fs.Bool(&w.allMetrics, "all-metrics", "print every metric at the end").Rare()
+}
+
+// watched is a run with its end, as JSON: the run's record with what a reader
+// would have to ask for next.
+type watched struct {
+	api.RunRecord
+	Result    *api.ResultRecord `json:"result"`
+	ReportURL *string           `json:"report_url"`
+}
+
+// follow watches a run to its end and prints what it found. The exit code is
+// that of the run.
+func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.Client, id string) (api.RunRecord, error) {
+	show := progress.New(a.Term.Err, w.mode, a.Term.ErrTTY && a.Term.Get("TERM") != "dumb" && a.Term.Get("CI") == "", a.WantsJSON(), a.Term.Columns, a.Now)
+	watcher := &flow.Watcher{
+		Runs: c.Runs, Disconnect: seconds(w.disconnect), Limit: seconds(w.limit), Every: seconds(w.every),
+		Seen: show.Show, Now: a.Now, Sleep: a.Sleep, Chance: a.Chance,
+	}
+	run, err := watcher.Watch(ctx, id)
+	show.Done()
+	if err != nil {
+		return run, reattach(err, id)
+	}
+	res, err := c.Runs.Results(ctx, id, 0)
+	if errors.Is(err, api.RunNotFinished) {
+		// The run has ended and its result is being frozen; that takes moments.
+		if err = a.Sleep(ctx, time.Second); err == nil {
+			res, err = c.Runs.Results(ctx, id, 0)
+		}
+	}
+	if err != nil {
+		return run, command.WithNext(err, "evalrouter results "+id)
+	}
+	doc := watched{RunRecord: run, Result: &res, ReportURL: run.Links.Report}
+	err = a.Value(doc, func(p *term.Page) {
+		command.ShowResult(p, res, w.allMetrics)
+		if run.Links.Report != nil {
+			p.Line("Report   %s", *run.Links.Report)
+		}
+		p.Line("Next: evalrouter results %s   or: evalrouter export %s --format json", command.Short(id), command.Short(id))
+	})
+	if err != nil {
+		return run, err
+	}
+	return run, command.EndOf(run.Status)
+}
+
+// reattach adds the way back to a run that is no longer watched.
+func reattach(err error, id string) error {
+	for _, c := range []api.Code{api.WatchLost, api.WaitCancelled, api.RequestTimeout} {
+		if errors.Is(err, c) {
+			return command.WithNext(err, "evalrouter wait "+id, "evalrouter cancel "+id)
+		}
+	}
+	return command.WithNext(err, "evalrouter status "+id)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

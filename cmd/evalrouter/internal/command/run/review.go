@@ -1,0 +1,135 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/stat"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// showQuote prints what a quote offers: coverage, rates, cap, concurrency,
+// compatibility, warnings and expiry. It holds no forecast, because there is
+// none that could be kept.
+func showQuote(p *term.Page, q api.QuoteRecord) {
+	title := "Quote " + command.Short(q.ID)
+	if q.Preview {
+		title = "Preview, not yet a quote"
+	}
+	p.Line("%s   expires %s (in %d min)", title, q.ExpiresAt.Local().Format("15:04"), (q.ExpiresIn+59)/60)
+	for _, s := range q.Plan.Profiles {
+		p.Line("  Benchmark    %s", s.ID)
+		p.Line("  Coverage     %s", coverageText(s, q.Plan.Coverage))
+		if d, ok := stat.Detectable(s.SelectedCount); ok {
+			p.Line("  Can show     differences of about %.0f points between two models (paired, 80 %% power)", 100*d)
+		}
+	}
+	p.Line("  Model        %s%s", q.Plan.Model.Name(), simulated(q.Plan.Model))
+	if q.Reasoning != nil {
+		p.Line("  Reasoning    %s", reasoningText(*q.Reasoning))
+	}
+	p.Line("  Rates        %s", rates(q.Plan.Pricing))
+	switch {
+	case q.MaxChargeMicrousd != nil:
+		p.Line("  Cap          %s, hard%s", *q.MaxChargeMicrousd, minimum(q.MinimumCapMicrousd))
+	case q.MinimumCapMicrousd != nil:
+		p.Line("  Cap          at least %s", *q.MinimumCapMicrousd)
+	}
+	p.Line("  Concurrency  %s, at most %d at once%s", q.Concurrency.Requested, q.Concurrency.RunCeiling, listed(q.Concurrency.Reasons))
+	p.Line("  Compatible   %s", compatible(q.Compatibility))
+	if q.ExternalCharges != nil {
+		p.Line("  Outside      %s", *q.ExternalCharges)
+	}
+	for _, w := range q.Plan.Warnings {
+		p.Line("  Warning      %s", w)
+	}
+}
+
+func coverageText(s api.ProfileSelection, c api.Coverage) string {
+	if s.SelectedCount >= s.PopulationCount {
+		return fmt.Sprintf("all %s tasks", command.Thousands(s.PopulationCount))
+	}
+	seed := ""
+	if c.Seed != nil {
+		seed = fmt.Sprintf(", seed %d", *c.Seed)
+	}
+	return fmt.Sprintf("%s of %s tasks%s (a sample, not a full score)", command.Thousands(s.SelectedCount), command.Thousands(s.PopulationCount), seed)
+}
+
+func simulated(m api.Model) string {
+	if m.Selected != nil && m.Selected.Simulated {
+		return "   practice route: simulated, no real model"
+	}
+	return ""
+}
+
+func reasoningText(r api.ReasoningChoice) string {
+	switch r.Mode {
+	case "effort":
+		return r.Effort
+	case "budget":
+		return fmt.Sprintf("up to %s thinking tokens", command.Thousands(r.BudgetTokens))
+	case "provider_default":
+		return "the provider's default"
+	}
+	return r.Mode
+}
+
+func rates(p *api.Pricing) string {
+	if p == nil {
+		return "none published; the provider bills its calls to you"
+	}
+	s := ""
+	for _, r := range []struct {
+		word string
+		m    *usd.Micro
+	}{{"in", p.InputMicrousd}, {"cached in", p.CachedInputMicrousd}, {"out", p.OutputMicrousd}, {"reasoning", p.ReasoningMicrousd}} {
+		if r.m != nil {
+			s += fmt.Sprintf("%s %s  ", r.word, *r.m)
+		}
+	}
+	if s != "" {
+		s += "for a million tokens"
+	}
+	for _, r := range []struct {
+		word string
+		m    *usd.Micro
+	}{{"request", p.PerRequestMicrousd}, {"task", p.TaskFeeMicrousd}, {"run", p.ExecutionFeeMicrousd}} {
+		if r.m != nil && *r.m != 0 {
+			s += fmt.Sprintf("  %s a %s", *r.m, r.word)
+		}
+	}
+	if s == "" {
+		return "none published"
+	}
+	return s
+}
+
+func minimum(m *usd.Micro) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (the least that pays for one task is %s)", *m)
+}
+
+func listed(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return " (" + string(plain.Line(fmt.Sprint(reasons[0]))) + ")"
+}
+
+func compatible(c api.Compatibility) string {
+	if c.OK {
+		return "yes"
+	}
+	s := "no"
+	for _, r := range c.Reasons {
+		s += ": " + r.Message
+	}
+	return s
+}

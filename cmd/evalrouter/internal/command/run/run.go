@@ -1,0 +1,195 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// options are the flags of run.
+type options struct {
+	*command.App
+	flags *argv.Flags
+
+	models       []string
+	sample, seed int
+	full         bool
+	max          *usd.Micro
+	dryRun, yes  bool
+	separate     bool
+	reasoning    string
+	concurrency  string
+	format       string
+	name         string
+
+	quote, key string
+	wait       bool
+	watch      watchFlags
+}
+
+// Run is "evalrouter run", in its guided and its explicit form.
+func Run(a *command.App) *argv.Command {
+	o := &options{App: a, flags: argv.NewFlags("run")}
+	return o.command()
+}
+
+func (o *options) command() *argv.Command {
+	fs := o.flags
+	fs.Strings(&o.models, "model", "MODEL", "route id, name, or connection:ID")
+	fs.Int(&o.sample, "sample", "N", "N tasks (25)", 1, maxSample)
+	fs.Bool(&o.full, "full", "every task")
+	fs.Money(&o.max, "max-cost", "hard spending cap")
+	fs.Bool(&o.yes, "yes", "start without asking")
+	fs.Bool(&o.dryRun, "dry-run", "stop after the quote")
+	fs.Bool(&o.separate, "new", "separate work, even if the same was just run")
+	fs.Int(&o.seed, "seed", "S", "which sample (42)", 0, 1<<32-1).Rare()
+	fs.String(&o.reasoning, "reasoning", "HOW", "an effort, a number of tokens, off or default").Rare()
+	fs.String(&o.concurrency, "concurrency", "N", "auto, max or 1 to 100 (auto)").Rare()
+	fs.String(&o.format, "output-format", "FORMAT", "how answers are asked for").Rare()
+	fs.String(&o.name, "name", "NAME", "a name for the run").Rare()
+	fs.String(&o.quote, "quote", "ID", "submit exactly this quote; needs --idempotency-key").Rare()
+	fs.String(&o.key, "idempotency-key", "KEY", "the key of that submission").Rare()
+	fs.Bool(&o.wait, "wait", "with --quote: follow the run to its end").Rare()
+	o.watch.declare(fs)
+	for _, f := range fs.List() {
+		if f.Long == "wait-timeout" || f.Long == "progress" {
+			f.Rare()
+		}
+	}
+	return &argv.Command{
+		Name: "run", Args: "BENCHMARK --model MODEL [flags]",
+		Short: "Quote, review and run a benchmark",
+		Long:  "Nothing is spent before you see a quote and say yes. Repeating the command while\nits run is alive follows that run and starts no second one.",
+		Examples: []string{
+			"evalrouter run arithmetic --model practice.solver-0.8 --sample 100",
+			"evalrouter run dates --model practice.solver-0.8 --max-cost 1 --yes --json",
+		},
+		Flags: fs, Exec: o.exec,
+	}
+}
+
+func (o *options) exec(ctx context.Context, args []string) error {
+	if o.quote != "" || o.key != "" {
+		return o.explicit(ctx, args)
+	}
+	if o.wait {
+		return &argv.UsageError{Message: "--wait belongs to --quote; the guided form always follows the run"}
+	}
+	if len(args) > 1 {
+		return &argv.UsageError{Message: flow.Typed(args[1]) + " is one word too many; run takes one benchmark"}
+	}
+	if err := o.unattended(args); err != nil {
+		return err
+	}
+	client, err := o.Client(ctx)
+	if err != nil {
+		return err
+	}
+	order, err := o.order(ctx, client, args)
+	if err != nil {
+		return err
+	}
+	l, err := o.launcher(client)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return o.dry(ctx, l, order)
+	}
+	got, err := l.Launch(ctx, order)
+	if err != nil {
+		return o.advise(err)
+	}
+	if got.Existing {
+		o.Note("Following run %s. Leaving does not stop it. Come back: evalrouter wait %s", got.Run.ID, command.Short(got.Run.ID))
+	} else {
+		o.Note("Started run %s. Leaving does not stop it. Come back: evalrouter wait %s", got.Run.ID, command.Short(got.Run.ID))
+	}
+	end, err := o.watch.follow(ctx, o.App, client, got.Run.ID)
+	if end.Status.Terminal() {
+		if ferr := l.Finish(context.WithoutCancel(ctx), got); ferr != nil {
+			o.Note("The end of the run could not be recorded: %s", ferr)
+		}
+	}
+	return err
+}
+
+// unattended refuses to spend without explicit consent. It comes before any
+// request, so that nothing at all has happened.
+func (o *options) unattended(args []string) error {
+	if o.Attended() || o.dryRun || o.yes && o.max != nil {
+		return o.complete(args)
+	}
+	missing, add := "--yes and --max-cost", []string{"--max-cost", "5", "--yes"}
+	switch {
+	case o.yes:
+		missing, add = "--max-cost", []string{"--max-cost", "5"}
+	case o.max != nil:
+		missing, add = "--yes", []string{"--yes"}
+	}
+	return command.WithNext(&flow.Error{
+		Code: api.UnattendedRefused, Message: "nobody can be asked here, so this needs " + missing,
+		Facts: []string{"nothing was quoted, started or charged"},
+	}, o.Again(command.Edit{Add: add}))
+}
+
+// complete checks that nothing is left to ask where nobody can be asked.
+func (o *options) complete(args []string) error {
+	switch {
+	case len(o.models) > 1:
+		return &flow.Error{Code: api.UnsupportedFeature, Message: "run takes one --model; run the others one after another", Facts: []string{"nothing was started or charged"}}
+	case o.Attended():
+		return nil
+	case len(args) == 0:
+		return &argv.UsageError{Message: "name a benchmark", Next: "evalrouter catalog"}
+	case len(o.models) == 0:
+		return &argv.UsageError{Message: "name a model with --model", Next: "evalrouter catalog --models"}
+	}
+	return nil
+}
+
+func (o *options) launcher(client *evalrouter.Client) (*flow.Launcher, error) {
+	j, err := o.Journal()
+	if err != nil {
+		return nil, err
+	}
+	return &flow.Launcher{
+		Quotes: client.Quotes, Runs: client.Runs, Journal: j,
+		Desk:   &desk{App: o.App, yes: o.yes, attended: o.Attended(), again: o.Again(command.Edit{Add: []string{"--new"}})},
+		NewKey: func() string { return string(evalrouter.NewIdempotencyKey()) },
+		Sleep:  o.Sleep, Now: o.Now,
+	}, nil
+}
+
+func (o *options) dry(ctx context.Context, l *flow.Launcher, order flow.Order) error {
+	q, err := l.Quote(ctx, order)
+	if err != nil {
+		return err
+	}
+	return o.Value(q, func(p *term.Page) { p.Line("Dry run: nothing was started or charged.") })
+}
+
+// advise adds the way on to an error of the launch.
+func (o *options) advise(err error) error {
+	e := command.Explain(err)
+	if e.Code == api.CapBelowMinimum {
+		least := "5"
+		if m, bad := usd.ParseWire(fmt.Sprint(e.Details["minimum_cap_microusd"])); bad == nil {
+			least = strings.TrimPrefix(m.String(), "$")
+		}
+		return command.WithNext(err, o.Again(command.Edit{Drop: []string{"max-cost"}, Add: []string{"--max-cost", least}}))
+	}
+	if e.IdempotencyKey != "" || e.Code == api.InsufficientCredit {
+		return command.WithNext(err, o.Again(command.Edit{}))
+	}
+	return err
+}

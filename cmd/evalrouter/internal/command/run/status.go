@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// Status is "evalrouter status": the list of runs, or one run.
+func Status(a *command.App) *argv.Command {
+	l := &command.ListFlags{}
+	fs := argv.NewFlags("status")
+	l.Declare(fs)
+	return &argv.Command{
+		Name: "status", Args: "[RUN]", Short: "List runs, or show one",
+		Examples: []string{"evalrouter status", "evalrouter status --filter status=running --json"},
+		Flags:    fs,
+		Exec: func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return one(ctx, a, args)
+			}
+			c, err := a.Client(ctx)
+			if err != nil {
+				return err
+			}
+			page, err := command.Fetch(l, command.Source[api.RunRecord]{
+				Page: func(p evalrouter.Paging) (api.Page[api.RunRecord], error) {
+					return c.Runs.List(ctx, evalrouter.RunQuery{Paging: p})
+				},
+				All: func(p evalrouter.Paging) iter.Seq2[api.RunRecord, error] {
+					return c.Runs.All(ctx, evalrouter.RunQuery{Paging: p})
+				},
+			})
+			if err != nil {
+				return err
+			}
+			h := command.Hints{Empty: "No runs yet.", Next: "evalrouter run BENCHMARK --model MODEL"}
+			if len(page.Data) > 0 {
+				h.Next = "evalrouter results " + command.Short(page.Data[0].ID)
+				if !page.Data[0].Status.Terminal() {
+					h.Next = "evalrouter wait " + command.Short(page.Data[0].ID)
+				}
+			}
+			return command.PrintList(a, l, columns(page.Data), page, h)
+		},
+	}
+}
+
+// columns shows ids as short as this list allows.
+func columns(runs []api.RunRecord) []table.Column[api.RunRecord] {
+	type rec = api.RunRecord
+	n := prefixLength(runs)
+	return []table.Column[rec]{
+		{Name: "run", Whole: true, Text: func(r rec) string { return r.ID[:min(n, len(r.ID))] }},
+		{Name: "status", Whole: true, Text: func(r rec) string { return string(r.Status) }},
+		{Name: "benchmark", Text: func(r rec) string { return profileOf(r) }},
+		{Name: "model", Text: func(r rec) string { return r.Model.Name() }},
+		{Name: "score", Whole: true, Text: headlineText},
+		{Name: "n", Whole: true, Right: true, Text: func(r rec) string { return graded(r) }},
+		{Name: "kind", Whole: true, Text: func(r rec) string { return map[bool]string{true: "simulated", false: "real"}[r.Simulated] }},
+		{Name: "done", Right: true, Drop: 2, Text: func(r rec) string {
+			return fmt.Sprintf("%s/%s", command.Thousands(r.ProcessedCount), command.Thousands(r.PlannedCount))
+		}},
+		{Name: "spent", Right: true, Drop: 1, Text: func(r rec) string { return r.SpendMicrousd.String() }},
+		{Name: "cap", Right: true, Wide: true, Text: func(r rec) string { return r.CapMicrousd.String() }},
+		{Name: "started", Drop: 3, Text: func(r rec) string { return r.CreatedAt.Local().Format("2 Jan 15:04") }, Sort: byTime},
+		{Name: "id", Wide: true, Whole: true, Text: func(r rec) string { return r.ID }},
+	}
+}
+
+func byTime(a, b api.RunRecord) int { return a.CreatedAt.Compare(b.CreatedAt) }
+
+// prefixLength is the shortest length, at least 6, at which all ids differ.
+func prefixLength(runs []api.RunRecord) int {
+	for n := 6; n < 36; n++ {
+		seen := map[string]bool{}
+		for _, r := range runs {
+			seen[r.ID[:min(n, len(r.ID))]] = true
+		}
+		if len(seen) == len(runs) {
+			return n
+		}
+	}
+	return 36
+}
+
+func profileOf(r api.RunRecord) string {
+	if len(r.Profiles) == 0 {
+		return "-"
+	}
+	return r.Profiles[0].ID
+}
+
+// headlineText is a score with its interval, as short as a table needs it. n
+// and whether it is simulated stand in the next columns, which are never left
+// out.
+func headlineText(r api.RunRecord) string {
+	h := r.Headline
+	switch {
+	case h == nil || h.Denominator == 0:
+		return "-"
+	case h.Interval == nil:
+		return fmt.Sprintf("%.1f %%", 100*h.Value)
+	}
+	return fmt.Sprintf("%.1f %% [%.1f, %.1f]", 100*h.Value, 100*h.Interval.Lower, 100*h.Interval.Upper)
+}
+
+func graded(r api.RunRecord) string {
+	if r.Headline == nil {
+		return "-"
+	}
+	return command.Thousands(r.Headline.Denominator)
+}
+
+func one(ctx context.Context, a *command.App, args []string) error {
+	id, err := a.OneRun(ctx, args)
+	if err != nil {
+		return err
+	}
+	c, err := a.Client(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := c.Runs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return a.Value(r, func(p *term.Page) { showRun(p, r) })
+}
+
+func showRun(p *term.Page, r api.RunRecord) {
+	p.Line("Run      %s   %s", r.ID, r.Name)
+	mark := ""
+	if r.Simulated {
+		mark = "   simulated"
+	}
+	p.Line("What     %s   %s%s", profileOf(r), r.Model.Name(), mark)
+	state := string(r.Status)
+	if r.TerminalReason != nil && *r.TerminalReason != "completed" {
+		state += "   " + *r.TerminalReason
+	}
+	if r.WaitingReason != nil {
+		state += "   waiting: " + *r.WaitingReason
+	}
+	p.Line("Status   %s   since %s", state, latest(r).Local().Format(time.DateTime))
+	p.Line("Tasks    %s of %s processed, %s errors", command.Thousands(r.ProcessedCount), command.Thousands(r.PlannedCount), command.Thousands(r.ErrorCount))
+	out, _ := command.Outcomes(r.Outcomes)
+	p.Line("Outcome  %s", out)
+	if h := r.Headline; h != nil {
+		p.Line("So far   %s%s   (%s)", command.Rate(h.Value, h.Denominator, h.Interval), mark, h.Name)
+	}
+	p.Line("Money    %s spent and %s reserved under a cap of %s", r.SpendMicrousd, r.ReservedMicrousd, r.CapMicrousd)
+	if r.Status.Terminal() {
+		p.Line("Next: evalrouter results %s", command.Short(r.ID))
+		return
+	}
+	p.Line("Next: evalrouter wait %s   or: evalrouter cancel %s", command.Short(r.ID), command.Short(r.ID))
+}
+
+func latest(r api.RunRecord) time.Time {
+	for _, t := range []*time.Time{r.FinishedAt, r.CancelRequestedAt, r.StartedAt} {
+		if t != nil {
+			return *t
+		}
+	}
+	return r.CreatedAt
+}

@@ -1,0 +1,125 @@
+// Package term is the outside of the process: streams, the terminal behind
+// them, the environment, and questions to the person in front.
+//
+// Results go to Out and everything else to Err. Text that came from a service,
+// a model or a file reaches either only through a Page, which makes it harmless.
+package term
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/evalrouter/evalrouter/lib/plain"
+	xterm "golang.org/x/term"
+)
+
+// Term is one process's surroundings. Tests build it from buffers.
+type Term struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTTY, OutTTY and ErrTTY say which streams are terminals.
+	InTTY, OutTTY, ErrTTY bool
+	// Columns is the width of the terminal behind Out or Err, 80 if unknown.
+	Columns func() int
+	// Env looks up an environment variable.
+	Env func(name string) (string, bool)
+	// Home is the user's home directory, Dir the working directory.
+	Home, Dir string
+	// Raw switches the terminal behind In to single keys until restore is
+	// called, and first throws away what was typed before. It is nil where that
+	// is not possible.
+	Raw func() (restore func() error, err error)
+}
+
+// System is the Term of this process.
+func System() *Term {
+	t := &Term{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr),
+		Env: os.LookupEnv,
+	}
+	t.Home, _ = os.UserHomeDir() // without one, relative paths in the working directory are used
+	t.Dir, _ = os.Getwd()
+	t.Columns = func() int { return columns(t.Env, os.Stdout, os.Stderr) }
+	if t.InTTY {
+		t.Raw = func() (func() error, error) { return raw(int(os.Stdin.Fd())) }
+	}
+	return t
+}
+
+func isTTY(f *os.File) bool { return xterm.IsTerminal(int(f.Fd())) }
+
+func columns(env func(string) (string, bool), files ...*os.File) int {
+	for _, f := range files {
+		if w, _, err := xterm.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if v, ok := env("COLUMNS"); ok {
+		if n, err := strconv.Atoi(v); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 80
+}
+
+func raw(fd int) (func() error, error) {
+	state, err := xterm.MakeRaw(fd)
+	if err != nil {
+		return nil, err
+	}
+	restore := func() error { return xterm.Restore(fd, state) }
+	if err := discardInput(fd); err != nil {
+		return nil, errors.Join(err, restore())
+	}
+	return restore, nil
+}
+
+// Get is an environment variable, "" when it is not set.
+func (t *Term) Get(name string) string {
+	v, _ := t.Env(name)
+	return v
+}
+
+// Attended says that a person can be asked: stdin is a terminal, and so is
+// stdout or stderr, and nothing says that a machine is watching.
+func (t *Term) Attended() bool {
+	return t.InTTY && (t.OutTTY || t.ErrTTY) && t.Get("CI") == ""
+}
+
+// Simple says that the terminal must get plain lines only: no cursor
+// movements, no single keys.
+func (t *Term) Simple() bool {
+	return t.Raw == nil || t.Get("TERM") == "dumb" || t.Get("ACCESSIBLE") == "1"
+}
+
+// Page writes lines for people to one stream. The first failure of the stream
+// is kept and stops the rest.
+type Page struct {
+	W   io.Writer
+	err error
+}
+
+// Line writes one line. Whatever the arguments hold, the result is one line
+// without control characters.
+func (p *Page) Line(format string, args ...any) {
+	p.Write(plain.Line(fmt.Sprintf(format, args...)) + "\n")
+}
+
+// Write writes text that is safe already.
+func (p *Page) Write(s plain.Safe) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.W, string(s))
+	}
+}
+
+// Failure is the first failure of the stream.
+func (p *Page) Failure() error { return p.err }
+
+// Closed says that an error means that nobody reads the output any more, as
+// with "| head -1". That is no failure of the command.
+func Closed(err error) bool { return errors.Is(err, syscall.EPIPE) }

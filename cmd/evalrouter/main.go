@@ -1,0 +1,79 @@
+// Command evalrouter runs benchmarks from the command line: it quotes, asks,
+// starts, follows and reports evaluations of a service, or of the service that
+// it starts on this machine.
+//
+// Its module requires the typed client and three small libraries: ff for flags
+// and commands, x/term for hidden input and single keys, and gojq, because a
+// subset of jq that misreads an expression is worse than none.
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/local"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+func main() { os.Exit(evalrouter()) }
+
+func evalrouter() int {
+	// The first signal ends local work in order; a second one ends the process.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	// With a handler a closed pipe is an error of the write instead of the end
+	// of the process, so that "| head -1" is no crash.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	a := &command.App{
+		Term: term.System(), Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		FindBinary: findBinary, Exec: replaceProcess, Environ: os.Environ,
+	}
+	return command.Execute(ctx, a, tree(a), os.Args[1:])
+}
+
+// tree is every command in the order of the help page.
+func tree(a *command.App) *argv.Command {
+	return command.Root(a,
+		run.Demo(a),
+		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
+		data.Results(a), data.Export(a), data.Events(a),
+		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
+		command.Local(a), command.Options(a),
+	)
+}
+
+// version is that of the module this program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "0.0.0-dev"
+}
+
+func findBinary(name string) (string, error) {
+	return local.FindProgram(name, os.Executable, exec.LookPath)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

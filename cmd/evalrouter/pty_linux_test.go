@@ -1,0 +1,447 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// terminal is a process behind a pseudo-terminal of 80 by 24 cells.
+type terminal struct {
+	t    *testing.T
+	ctrl *os.File
+	cmd  *exec.Cmd
+
+	mu    sync.Mutex
+	out   bytes.Buffer
+	fresh chan struct{}
+	done  chan struct{}
+}
+
+func openPTY(t *testing.T) (ctrl, tty *os.File) {
+	t.Helper()
+	ctrl, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	var n, unlock int32
+	ioctl := func(f *os.File, req uintptr, arg unsafe.Pointer) {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), req, uintptr(arg)); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	ioctl(ctrl, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
+	ioctl(ctrl, syscall.TIOCGPTN, unsafe.Pointer(&n))
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := [4]uint16{24, 80}
+	ioctl(tty, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	return ctrl, tty
+}
+
+// inTerminal starts evalrouter against the fake. typed stands in the
+// terminal's queue before the process does.
+func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
+	t.Helper()
+	ctrl, tty := openPTY(t)
+	if _, err := ctrl.WriteString(typed); err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath("evalrouter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, path, append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "EVALROUTER_API_KEY=" + f.Token, noExitPause[0] + "=" + noExitPause[1]}, env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = tty, tty, tty, home
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	x := &terminal{t: t, ctrl: ctrl, cmd: cmd, fresh: make(chan struct{}, 1), done: make(chan struct{})}
+	go x.read()
+	t.Cleanup(func() { ctrl.Close(); <-x.done })
+	return x
+}
+
+func (x *terminal) read() {
+	defer close(x.done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.ctrl.Read(buf)
+		x.mu.Lock()
+		x.out.Write(buf[:n])
+		x.mu.Unlock()
+		select {
+		case x.fresh <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (x *terminal) text() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.out.String()
+}
+
+// expect waits until the output holds the text, and answers all output so far.
+func (x *terminal) expect(text string) string {
+	x.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		if s := x.text(); strings.Contains(s, text) {
+			return s
+		}
+		select {
+		case <-x.fresh:
+		case <-x.done:
+			if s := x.text(); strings.Contains(s, text) {
+				return s
+			}
+			x.t.Fatalf("the process ended without %q:\n%s", text, x.text())
+		case <-deadline:
+			x.t.Fatalf("no %q in:\n%s", text, x.text())
+		}
+	}
+}
+
+func (x *terminal) send(keys string) {
+	x.t.Helper()
+	if _, err := x.ctrl.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// exit waits for the end and checks the exit code.
+func (x *terminal) exit(want int) string {
+	x.t.Helper()
+	err := x.cmd.Wait()
+	<-x.done
+	got := 0
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		got = e.ExitCode()
+	} else if err != nil {
+		x.t.Fatal(err)
+	}
+	if got != want {
+		x.t.Errorf("exit code %d, want %d:\n%s", got, want, x.text())
+	}
+	return x.text()
+}
+
+func fakeService(t *testing.T) *apitest.Fake {
+	t.Helper()
+	f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
+	t.Cleanup(f.Close)
+	return f
+}
+
+const question = "Start run with a $1.00 cap?"
+
+// The question that spends: only Enter on "Start run" starts.
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	const (
+		up   = "\x1b[A"
+		down = "\x1b[B"
+	)
+	tests := []struct {
+		name, typed, keys string
+		code, runs        int
+	}{
+		{"RUN-13 RUN-14 up and Enter starts", "", up + "|\r", 0, 1},
+		{"Tab and Enter starts", "", "\t|\r", 0, 1},
+		{"RUN-14 Enter alone does not: the cursor is on Cancel", "", "\r", 5, 0},
+		{"EXT-09 Escape", "", "\x1b", 5, 0},
+		{"RUN-14 Ctrl-C", "", "\x03", 5, 0},
+		{"RUN-14 end of input", "", "\x04", 5, 0},
+		{"up and down again", "", up + "|" + down + "|\r", 5, 0},
+		{"other keys do nothing", "", "y|Y|s|start|leave", 5, 0},
+		{"a paste does not walk to yes", "", up + "\r|leave", 5, 0},
+		{"RUN-14 what was typed before the question does not count", up + "\r" + up + "\r", "\x1b", 5, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := fakeService(t)
+			x := inTerminal(t, f, t.TempDir(), tt.typed, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "5", "--max-cost", "1")
+			x.expect(question)
+			x.expect("  > Cancel")
+			for k := range strings.SplitSeq(tt.keys, "|") {
+				if k == "leave" {
+					x.leave()
+					break
+				}
+				seen := len(x.text())
+				x.send(k)
+				if strings.Contains(up+down+"\t", k) {
+					x.redrawn(seen)
+				}
+			}
+			x.exit(tt.code)
+			if f.Runs() != tt.runs {
+				t.Errorf("%d runs, want %d", f.Runs(), tt.runs)
+			}
+		})
+	}
+}
+
+// leave presses Escape until the process ends. One press may arrive together
+// with the keys before it, which makes it part of a paste that is ignored.
+func (x *terminal) leave() {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-x.done:
+			return
+		case <-tick.C:
+			if _, err := x.ctrl.WriteString("\x1b"); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// redrawn waits until something was drawn after the given length of output, so
+// that the next key is a key of its own and no paste.
+func (x *terminal) redrawn(after int) {
+	x.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for len(x.text()) == after {
+		select {
+		case <-x.fresh:
+		case <-deadline:
+			x.t.Fatalf("nothing was drawn after a key:\n%s", x.text())
+		}
+	}
+}
+
+func TestApprovalPlain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, keys string
+		code, runs int
+	}{
+		{"start starts", "start\n", 0, 1},
+		{"yes does not", "yes\n", 5, 0},
+		{"an empty line does not", "\n", 5, 0},
+		{"end of input does not", "\x04", 5, 0},
+		{"Ctrl-C does not", "\x03", 5, 0},
+	}
+	for _, tt := range tests {
+		t.Run("RUN-14 "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := fakeService(t)
+			x := inTerminal(t, f, t.TempDir(), "", []string{"TERM=dumb"}, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "5", "--max-cost", "1")
+			x.expect("Type start to say yes: ")
+			x.send(tt.keys)
+			if out := x.exit(tt.code); strings.Contains(out, "\x1b") {
+				t.Errorf("a simple terminal got an escape sequence: %q", out)
+			}
+			if f.Runs() != tt.runs {
+				t.Errorf("%d runs, want %d", f.Runs(), tt.runs)
+			}
+		})
+	}
+}
+
+// RUN-21 RUN-39: what is missing is asked for, the quote stands before the cap,
+// and $5 is suggested.
+func TestGuided_RUN21_RUN39(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	x := inTerminal(t, f, t.TempDir(), "", nil, "run")
+	x.expect("Benchmark: ")
+	x.send("arithmetic\n")
+	x.expect("Model: ")
+	x.send("practice.solver-80\n")
+	out := x.expect("Spending cap in USD, hard [5.00]: ")
+	if strings.Index(out, "Rates") < 0 || strings.Index(out, "Rates") > strings.Index(out, "Spending cap") {
+		t.Errorf("the rates do not stand before the question for the cap:\n%s", out)
+	}
+	x.send("\n")
+	x.expect("Start run with a $5.00 cap?")
+	seen := len(x.text())
+	x.send("\x1b[A")
+	x.redrawn(seen)
+	x.send("\r")
+	out = x.exit(0)
+	if !strings.Contains(out, "95 % interval") || f.Runs() != 1 {
+		t.Errorf("%d runs, and no score with an interval in:\n%s", f.Runs(), out)
+	}
+}
+
+// OUT-10 REC-16: Ctrl-C while watching leaves the run alone and says so.
+func TestInterruptedWatch_OUT10(t *testing.T) {
+	t.Parallel()
+	f := apitest.NewFake(apitest.Options{TaskTime: time.Hour, Credits: 100 * usd.Dollar})
+	t.Cleanup(f.Close)
+	x := inTerminal(t, f, t.TempDir(), "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes")
+	x.expect("0/25  0 %")
+	x.send("\x03")
+	out := x.exit(1)
+	for _, want := range []string{"stopped watching run", "the run goes on", "next: evalrouter wait ", "or: evalrouter cancel "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	for _, m := range f.Mutations() {
+		if strings.HasSuffix(m.Path, "/cancel") {
+			t.Error("the run was cancelled")
+		}
+	}
+	// PRG-03: elapsed time and status stand on one line of at most 79 cells.
+	for _, line := range regexp.MustCompile(`\r([^\r\x1b]*)\x1b\[K`).FindAllStringSubmatch(out, -1) {
+		if len(line[1]) > 79 {
+			t.Errorf("a progress line of %d cells: %q", len(line[1]), line[1])
+		}
+	}
+}
+
+// CON-02: the key is asked for and not shown.
+func TestHiddenKey_CON02(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	x := inTerminal(t, f, t.TempDir(), "", nil, "connections", "create", "--name", "mine", "--endpoint", "https://models.example/v1", "--model", "m")
+	x.expect("Provider key (not shown): ")
+	x.send("a-secret-key\r")
+	if out := x.exit(0); strings.Contains(out, "a-secret") || !strings.Contains(out, "Created connection mine") {
+		t.Errorf("output:\n%s", out)
+	}
+	sent := f.Mutations()
+	if len(sent) != 1 || !strings.Contains(sent[0].Body, `"api_key":"a-secret-key"`) {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+// A terminal gets tables that fit, each with a next step.
+func TestTables_OUT05(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	home := t.TempDir()
+	inTerminal(t, f, home, "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes").exit(0)
+	for _, args := range []string{"catalog", "catalog --models", "status", "connections list"} {
+		out := inTerminal(t, f, home, "", nil, strings.Fields(args)...).exit(0)
+		lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(out, "\r", "")), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "Next: evalrouter ") {
+			t.Errorf("%s ends with %q", args, last)
+		}
+		for _, l := range lines {
+			if len([]rune(l)) > 80 && !strings.HasPrefix(l, "Next:") {
+				t.Errorf("%s: a line of %d cells: %q", args, len([]rune(l)), l)
+			}
+		}
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("%s: escape sequences in %q", args, out)
+		}
+	}
+}
+
+// OUT-09: --no-input asks nothing, even in a terminal.
+func TestNoInput_OUT09(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	for _, args := range []string{
+		"run --no-input", "run arithmetic --model practice.solver-80 --max-cost 1 --no-input",
+		"run arithmetic --model practice.solver-80 --yes --no-input",
+		"connections create --name a --endpoint https://models.example/v1 --model m --no-input",
+	} {
+		out := inTerminal(t, f, t.TempDir(), "", nil, strings.Fields(args)...).exit(2)
+		if !strings.Contains(out, "error: n") { // "nobody can be asked", "no terminal to ask"
+			t.Errorf("%s: %s", args, out)
+		}
+	}
+	if f.Runs() != 0 || len(f.Mutations()) != 0 {
+		t.Errorf("%d runs, changes %v", f.Runs(), f.Mutations())
+	}
+}
+
+// In a table too, a score stands with n and its interval, and a simulated one is
+// called that.
+func TestStatusTable(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	home := t.TempDir()
+	inTerminal(t, f, home, "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes").exit(0)
+	out := inTerminal(t, f, home, "", nil, "status").exit(0)
+	if !regexp.MustCompile(`\d+\.\d % \[\d+\.\d, \d+\.\d\] +25  simulated`).MatchString(out) {
+		t.Errorf("no whole score in:\n%s", out)
+	}
+}
+
+// EVALROUTER_TUI=off, or no full-screen workspace beside it: a page to start from.
+func TestStartPage(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	out := inTerminal(t, f, t.TempDir(), "", []string{"EVALROUTER_TUI=off"}).exit(0)
+	for l := range strings.Lines(out) {
+		if len(l) > 82 {
+			t.Errorf("a line of %d characters: %q", len(l), l)
+		}
+	}
+	if !strings.Contains(out, "evalrouter demo") || len(f.Mutations()) != 0 {
+		t.Errorf("page:\n%s", out)
+	}
+}
+
+// Twenty processes with one command submit once.
+func TestRacingProcesses(t *testing.T) {
+	t.Parallel()
+	f := apitest.NewFake(apitest.Options{TaskTime: 20 * time.Millisecond, Credits: 100 * usd.Dollar})
+	t.Cleanup(f.Close)
+	path, err := exec.LookPath("evalrouter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	ids := make([]string, 20)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			cmd := exec.Command(path, "--base-url", f.URL, "--allow-http", "run", "arithmetic", "--model", "practice.solver-80", "--full", "--max-cost", "1", "--yes", "--jq", ".id")
+			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "EVALROUTER_API_KEY=" + f.Token, noExitPause[0] + "=" + noExitPause[1]}
+			cmd.Dir = filepath.Clean(home)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("process %d: %v\n%s%s", i, err, out, stderr.String())
+			}
+			ids[i] = string(out)
+		})
+	}
+	wg.Wait()
+	if f.Runs() != 1 || f.Count("POST /v1/runs") != 1 {
+		t.Errorf("%d runs from %d submissions, want 1 from 1", f.Runs(), f.Count("POST /v1/runs"))
+	}
+	for i := range ids {
+		if ids[i] != ids[0] {
+			t.Errorf("processes 0 and %d got %q and %q", i, ids[0], ids[i])
+		}
+	}
+}

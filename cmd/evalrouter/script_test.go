@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/usd"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"evalrouter":  func() { os.Exit(evalrouter()) },
+		"evalrouterd": fakeDaemon,
+	})
+}
+
+// noExitPause keeps a program that was built with the race detector from
+// resting for a second before every exit.
+var noExitPause = [2]string{"GORACE", "atexit_sleep_ms=0"}
+
+type fakeKey struct{}
+
+// TestScripts runs every script of testdata/script against a service in memory.
+// Scripts use these commands beside the usual ones:
+//
+//	er CODE ARGS...              evalrouter against the fake; must exit with CODE
+//	runs N                       so many runs were started so far
+//	requests ROUTE N             so many requests of a route arrived
+//	drop ROUTE N                 the next N answers get lost after they took effect
+//	fail ROUTE N STATUS CODE     the next N requests fail without effect
+//	grant USD                    adds credit
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
+			env.Defer(f.Close)
+			env.Values[fakeKey{}] = f
+			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("EVALROUTER_API_KEY", f.Token)
+			env.Setenv("EVALROUTER_WORKSPACE_ID", f.WorkspaceID)
+			env.Setenv("EVALROUTER_LOCAL", "off")
+			env.Setenv("URL", f.URL)
+			env.Setenv(noExitPause[0], noExitPause[1])
+			endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprint(w, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`)
+			}))
+			env.Defer(endpoint.Close)
+			env.Setenv("ENDPOINT", endpoint.URL+"/v1")
+			return os.Mkdir(env.WorkDir+"/home", 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
+			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
+		},
+	})
+}
+
+func scriptFake(ts *testscript.TestScript) *apitest.Fake { return ts.Value(fakeKey{}).(*apitest.Fake) }
+
+func scriptEvalrouter(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: er CODE ARGS...")
+	}
+	want := scriptNumber(ts, args[0])
+	all := append([]string{"--base-url", scriptFake(ts).URL, "--allow-http"}, args[1:]...)
+	err := ts.Exec("evalrouter", all...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("start evalrouter: %v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	checkNext(ts, ts.ReadFile("stdout")+ts.ReadFile("stderr"))
+}
+
+// checkNext reads every command line that an output advises: advice that does
+// not parse helps nobody.
+func checkNext(ts *testscript.TestScript, output string) {
+	for line := range strings.Lines(output) {
+		_, advice, ok := strings.Cut(strings.TrimSpace(line), "ext: ")
+		if !ok {
+			if advice, ok = strings.CutPrefix(strings.TrimSpace(line), "or: "); !ok {
+				continue
+			}
+		}
+		for cmd := range strings.SplitSeq(advice, "   or: ") {
+			cmd, _, _ = strings.Cut(strings.TrimSpace(cmd), "   ")
+			words := strings.Fields(cmd)
+			app, _, _ := quietApp()
+			if _, err := argv.Parse(tree(app), words[1:]); err != nil || words[0] != "evalrouter" {
+				ts.Fatalf("advice %q cannot be followed: %v", cmd, err)
+			}
+		}
+	}
+}
+
+func scriptNumber(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		ts.Fatalf("%q is not a number", s)
+	}
+	return n
+}
+
+func scriptRuns(ts *testscript.TestScript, _ bool, args []string) {
+	if got, want := scriptFake(ts).Runs(), scriptNumber(ts, args[0]); got != want {
+		ts.Fatalf("%d runs were started, want %d", got, want)
+	}
+}
+
+func scriptRequests(ts *testscript.TestScript, _ bool, args []string) {
+	if got, want := scriptFake(ts).Count(args[0]), scriptNumber(ts, args[1]); got != want {
+		ts.Fatalf("%d requests of %s arrived, want %d", got, args[0], want)
+	}
+}
+
+func scriptDrop(ts *testscript.TestScript, _ bool, args []string) {
+	scriptFake(ts).Drop(args[0], scriptNumber(ts, args[1]))
+}
+
+func scriptFail(ts *testscript.TestScript, _ bool, args []string) {
+	scriptFake(ts).Fail(args[0], scriptNumber(ts, args[1]), scriptNumber(ts, args[2]), api.Code(args[3]))
+}
+
+func scriptGrant(ts *testscript.TestScript, neg bool, args []string) {
+	m, err := usd.Parse(args[0])
+	if err != nil {
+		ts.Fatalf("grant: %v", err)
+	}
+	if neg { // "! grant 5" takes 5 away
+		m = -m
+	}
+	scriptFake(ts).Grant(m)
+}

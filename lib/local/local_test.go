@@ -1,0 +1,341 @@
+package local_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/local"
+)
+
+// The test binary also plays the daemon, in a way that the variable names, and
+// a command that uses it.
+const (
+	playDaemon  = "LOCAL_TEST_DAEMON"
+	playCommand = "LOCAL_TEST_COMMAND"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(playCommand) != "":
+		os.Exit(command(os.Getenv(playCommand)))
+	case os.Getenv(playDaemon) != "":
+		os.Exit(daemon(os.Getenv(playDaemon), os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// daemon keeps the promises of evalrouterd to its starters.
+func daemon(how string, args []string) int {
+	if len(args) != 5 || args[0] != "local" || args[1] != "--data" || args[3] != "--port" {
+		fmt.Fprintf(os.Stderr, "unknown arguments %q\n", args)
+		return 2
+	}
+	dir := args[2]
+	switch how {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "first line")
+		fmt.Fprintln(os.Stderr, "the disk is full")
+		return 1
+	case "silent":
+		fmt.Fprintln(os.Stderr, "thinking")
+		time.Sleep(time.Minute)
+		return 0
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil || syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		fmt.Fprintln(os.Stderr, "data_dir_in_use")
+		return 2
+	}
+	if err := serve(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func serve(dir string) error {
+	starts, err := os.OpenFile(filepath.Join(dir, "starts"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(starts, os.Getpid())
+	fmt.Fprintln(os.Stderr, "session", os.Getpid())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	rec := local.Record{Schema: local.Schema, PID: os.Getpid(), Port: l.Addr().(*net.TCPAddr).Port, BaseURL: "http://" + l.Addr().String(), Version: "1.2.3", StartedAt: time.Now()}
+	data, _ := json.Marshal(rec)
+	temp := filepath.Join(dir, "service.json.tmp")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "owner.token"), []byte("erk_local\n"), 0o600), os.WriteFile(temp, data, 0o600), os.Rename(temp, filepath.Join(dir, "service.json"))); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) })
+	srv := &http.Server{Handler: mux}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, func() { srv.Close() })
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// command is a process that needs the service: it prints the daemon's process.
+func command(dir string) int {
+	r, _, err := service(dir, "ok").Ensure(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(r.PID)
+	return 0
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func service(dir, how string) *local.Service {
+	return &local.Service{
+		Dir: dir, Port: local.DefaultPort, Find: os.Executable, Env: append(os.Environ(), playDaemon+"="+how, playCommand+"=", "GORACE=atexit_sleep_ms=0"),
+		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Patience: 10 * time.Second, Sleep: sleep,
+	}
+}
+
+func stopAtEnd(t *testing.T, s *local.Service) {
+	t.Helper()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if _, err := s.Stop(ctx); err != nil && !errors.Is(err, local.ErrAbsent) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestServiceLife(t *testing.T) {
+	t.Parallel()
+	s := service(filepath.Join(t.TempDir(), "new", "dir"), "ok")
+	stopAtEnd(t, s)
+	if _, err := s.Status(t.Context()); !errors.Is(err, local.ErrAbsent) {
+		t.Fatalf("before the start: %v", err)
+	}
+	r, started, err := s.Ensure(t.Context())
+	if err != nil || !started || r.Version != "1.2.3" {
+		t.Fatalf("start: %+v, started %v, %v", r, started, err)
+	}
+	again, started, err := s.Ensure(t.Context())
+	if err != nil || started || again.PID != r.PID {
+		t.Fatalf("second use: %+v, started %v, %v", again, started, err)
+	}
+	if token, err := s.Token(); err != nil || token != "erk_local" {
+		t.Errorf("token %q, %v", token, err)
+	}
+	if sid, err := sessionOf(r.PID); err != nil || sid != r.PID {
+		t.Errorf("the daemon is in session %d, %v; want its own, %d", sid, err, r.PID)
+	}
+	if info, err := os.Stat(s.LogPath()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("log: %v, %v; want mode 0600", info, err)
+	}
+	if lines, err := s.Tail(1); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "session ") {
+		t.Errorf("log ends with %q, %v", lines, err)
+	}
+	if _, err := s.Stop(t.Context()); err != nil {
+		t.Fatalf("stop: %v", err)
+	}
+	if _, err := s.Status(t.Context()); !errors.Is(err, local.ErrAbsent) {
+		t.Errorf("after the stop: %v", err)
+	}
+	if _, err := s.Stop(t.Context()); !errors.Is(err, local.ErrAbsent) {
+		t.Errorf("a second stop: %v", err)
+	}
+}
+
+func sessionOf(pid int) (int, error) {
+	sid, _, errno := syscall.Syscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(sid), nil
+}
+
+// Twenty processes that need the service at once start one.
+func TestEnsureRacing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stopAtEnd(t, service(dir, "ok"))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]string, 20)
+	var wg sync.WaitGroup
+	for i := range out {
+		wg.Go(func() {
+			cmd := exec.Command(self)
+			cmd.Env = append(os.Environ(), playCommand+"="+dir, "GORACE=atexit_sleep_ms=0")
+			b, err := cmd.Output()
+			if err != nil {
+				t.Errorf("process %d: %v", i, err)
+			}
+			out[i] = string(b)
+		})
+	}
+	wg.Wait()
+	for i := range out {
+		if out[i] != out[0] {
+			t.Errorf("processes 0 and %d use daemons %q and %q", i, out[0], out[i])
+		}
+	}
+	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
+	if n := strings.Count(string(starts), "\n"); err != nil || n != 1 {
+		t.Errorf("%d daemons were started, %v", n, err)
+	}
+}
+
+func TestEnsureFails(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, how string
+		patience  time.Duration
+		change    func(*local.Service)
+		want      string
+	}{
+		{"the daemon dies", "dies", 10 * time.Second, nil, "ended before it was ready; its last words: the disk is full"},
+		{"the daemon never answers", "silent", 300 * time.Millisecond, nil, "not ready within 300ms; its last words: thinking"},
+		{"there is no daemon", "ok", time.Second, func(s *local.Service) {
+			s.Find = func() (string, error) {
+				return local.FindProgram(local.Binary, func() (string, error) { return filepath.Join(s.Dir, "x"), nil }, func(string) (string, error) { return "", exec.ErrNotFound })
+			}
+		}, "neither beside evalrouter nor on PATH"},
+		{"the folder cannot be made", "ok", time.Second, func(s *local.Service) {
+			file := filepath.Join(s.Dir, "file")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				panic(err)
+			}
+			s.Dir = filepath.Join(file, "data")
+		}, "cannot be made: not a directory"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := service(t.TempDir(), tt.how)
+			s.Patience = tt.patience
+			if tt.change != nil {
+				tt.change(s)
+			}
+			_, _, err := s.Ensure(t.Context())
+			var e *local.Error
+			if !errors.As(err, &e) || e.Code != api.LocalServiceFailed || !strings.Contains(e.Message, tt.want) {
+				t.Fatalf("error %v, want local_service_failed with %q", err, tt.want)
+			}
+			if strings.Contains(tt.want, "last words") && e.Log != s.LogPath() {
+				t.Errorf("the error names the log %q, want %q", e.Log, s.LogPath())
+			}
+		})
+	}
+}
+
+// What a crashed daemon left behind does not count, and nobody's process is
+// stopped in its place.
+func TestStaleRecord(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, record string
+		absent       bool
+	}{
+		{"a process that is gone", `{"schema":"evalrouter.local_service.v1","pid":4194300,"port":1,"base_url":"http://127.0.0.1:1"}`, true},
+		{"a process that is someone else's", fmt.Sprintf(`{"schema":"evalrouter.local_service.v1","pid":%d,"port":1,"base_url":"http://127.0.0.1:1"}`, os.Getpid()), false},
+		{"an address elsewhere", fmt.Sprintf(`{"schema":"evalrouter.local_service.v1","pid":%d,"port":1,"base_url":"http://127.0.0.1.evil.example:80"}`, os.Getpid()), false},
+		{"an address with a path", fmt.Sprintf(`{"schema":"evalrouter.local_service.v1","pid":%d,"port":1,"base_url":"http://127.0.0.1:80@evil.example"}`, os.Getpid()), false},
+		{"half a record", `{"schema":`, false},
+		{"another schema", `{"schema":"x","pid":5}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := service(t.TempDir(), "ok")
+			if err := os.WriteFile(filepath.Join(s.Dir, "service.json"), []byte(tt.record), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Status(t.Context()); err == nil || errors.Is(err, local.ErrAbsent) != tt.absent {
+				t.Errorf("status: %v, want absent %v", err, tt.absent)
+			}
+			if _, err := s.Stop(t.Context()); err == nil { // and this process is still here
+				t.Error("something was stopped")
+			}
+			// A start replaces what is left.
+			stopAtEnd(t, s)
+			if r, started, err := s.Ensure(t.Context()); err != nil || !started || r.PID == os.Getpid() {
+				t.Errorf("start: %+v, %v, %v", r, started, err)
+			}
+		})
+	}
+}
+
+func TestTokenMustBePrivate(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		mode os.FileMode
+		text string
+		want string
+	}{
+		{"private", 0o600, "erk_x\n", "erk_x"},
+		{"readable by others", 0o644, "erk_x\n", ""},
+		{"empty", 0o600, "\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := service(t.TempDir(), "ok")
+			path := filepath.Join(s.Dir, "owner.token")
+			if err := errors.Join(os.WriteFile(path, []byte(tt.text), tt.mode), os.Chmod(path, tt.mode)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Token(); got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("token %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestFindProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	self := func() (string, error) { return filepath.Join(dir, "evalrouter"), nil }
+	onPath := func(name string) (string, error) { return "/elsewhere/" + name, nil }
+	if got, err := local.FindProgram(local.Binary, self, onPath); err != nil || got != "/elsewhere/evalrouterd" {
+		t.Errorf("not beside: %q, %v", got, err)
+	}
+	beside := filepath.Join(dir, "evalrouterd")
+	if err := os.WriteFile(beside, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := local.FindProgram(local.Binary, self, onPath); err != nil || got != beside {
+		t.Errorf("beside: %q, %v", got, err)
+	}
+}

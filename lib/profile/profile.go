@@ -1,0 +1,203 @@
+// Package profile decides which service a command talks to, as whom, and where
+// this user's files are.
+//
+// The order for the origin is: the flag, EVALROUTER_BASE_URL, production when
+// EVALROUTER_API_KEY is set, the profile that the last sign-in saved, and
+// otherwise the service on this machine. Every setting remembers where its
+// value came from, so that "options" can say it.
+//
+// Environment variables are read by name, one by one. No flag gets a value from
+// the environment by a general rule: a variable in a build image must never be
+// able to consent to spending.
+package profile
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// Production is the hosted service.
+const Production = "https://api.evalrouter.ai"
+
+// Environment variables that are read here.
+const (
+	EnvAPIKey    = "EVALROUTER_API_KEY"
+	EnvBaseURL   = "EVALROUTER_BASE_URL"
+	EnvWorkspace = "EVALROUTER_WORKSPACE_ID"
+	EnvStateDir  = "EVALROUTER_STATE_DIR"
+	EnvCacheDir  = "EVALROUTER_CACHE_DIR"
+	EnvLocal     = "EVALROUTER_LOCAL"
+)
+
+// Sources of a setting's value.
+const (
+	FromFlag    = "flag"
+	FromLogin   = "login"
+	FromDefault = "default"
+)
+
+// Setting is a value and where it came from: a flag, an environment variable
+// by its name, the sign-in, or the default.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+// Saved is what the last sign-in left.
+type Saved struct {
+	BaseURL     string
+	WorkspaceID string
+	// Token returns a valid access token. It is called only when one is needed.
+	Token func() (string, error)
+}
+
+// Input is everything that a profile is made from.
+type Input struct {
+	// BaseURL and Workspace are the flags, "" when absent.
+	BaseURL   string
+	Workspace string
+	// Env looks a variable up.
+	Env func(name string) (string, bool)
+	// Home is the user's home directory.
+	Home string
+	// Saved reads what the last sign-in left; nil, nil when there is nothing.
+	// It may be nil itself.
+	Saved func() (*Saved, error)
+}
+
+// Profile is a resolved caller.
+type Profile struct {
+	BaseURL   Setting
+	Workspace Setting
+	// Credential names the kind of credential in use and its source; its value
+	// is a word, never the credential.
+	Credential Setting
+	// Local says that the service on this machine is meant, and that its
+	// address and token come from its data directory.
+	Local bool
+	Dirs  Dirs
+
+	key   string
+	token func() (string, error)
+}
+
+// Resolve decides. It reads no file but what Saved reads, and asks no service.
+func Resolve(in Input) (*Profile, error) {
+	p := &Profile{Dirs: DirsOf(in.Env, in.Home)}
+	key := in.lookup(EnvAPIKey)
+	var saved *Saved
+	if in.Saved != nil && in.BaseURL == "" && in.lookup(EnvBaseURL) == "" && key == "" {
+		var err error
+		if saved, err = in.Saved(); err != nil {
+			return nil, fmt.Errorf("read saved profile: %w", err)
+		}
+	}
+	p.BaseURL = Setting{Name: "base-url"}
+	switch {
+	case in.BaseURL != "":
+		p.BaseURL.Value, p.BaseURL.From = in.BaseURL, FromFlag
+	case in.lookup(EnvBaseURL) != "":
+		p.BaseURL.Value, p.BaseURL.From = in.lookup(EnvBaseURL), EnvBaseURL
+	case key != "":
+		p.BaseURL.Value, p.BaseURL.From = Production, EnvAPIKey
+	case saved != nil:
+		p.BaseURL.Value, p.BaseURL.From = saved.BaseURL, FromLogin
+	case strings.EqualFold(in.lookup(EnvLocal), "off"):
+		return nil, &Error{
+			Code:    api.InvalidConfiguration,
+			Message: "no service is chosen, and EVALROUTER_LOCAL=off forbids the one on this machine",
+			Facts:   []string{"give --base-url, or set EVALROUTER_API_KEY for " + Production},
+		}
+	default:
+		p.BaseURL.Value, p.BaseURL.From, p.Local = "local", FromDefault, true
+	}
+	p.credential(key, saved)
+	p.workspace(in, saved)
+	return p, nil
+}
+
+func (p *Profile) credential(key string, saved *Saved) {
+	p.Credential = Setting{Name: "credential", Value: "none", From: FromDefault}
+	switch {
+	case p.Local:
+		// A key from the environment belongs to a hosted service. The service
+		// on this machine has its own token and never sees that key.
+		p.Credential.Value, p.Credential.From = "owner token", "local service"
+	case key != "":
+		p.Credential.Value, p.Credential.From, p.key = "api key", EnvAPIKey, key
+	case saved != nil && saved.Token != nil:
+		p.Credential.Value, p.Credential.From, p.token = "session", FromLogin, saved.Token
+	}
+}
+
+func (p *Profile) workspace(in Input, saved *Saved) {
+	p.Workspace = Setting{Name: "workspace-id", From: FromDefault}
+	switch {
+	case in.Workspace != "":
+		p.Workspace.Value, p.Workspace.From = in.Workspace, FromFlag
+	case p.Local:
+		p.Workspace.Value = "local"
+	case in.lookup(EnvWorkspace) != "":
+		p.Workspace.Value, p.Workspace.From = in.lookup(EnvWorkspace), EnvWorkspace
+	case saved != nil:
+		p.Workspace.Value, p.Workspace.From = saved.WorkspaceID, FromLogin
+	}
+}
+
+// Key is the credential to send, "" for none. Never called for Local.
+func (p *Profile) Key() (string, error) {
+	if p.key == "" && p.token != nil {
+		return p.token()
+	}
+	return p.key, nil
+}
+
+func (in Input) lookup(name string) string {
+	v, _ := in.Env(name)
+	return v
+}
+
+// Error is a configuration that leads nowhere.
+type Error struct {
+	Code    api.Code
+	Message string
+	Facts   []string
+}
+
+// Error is the message alone.
+func (e *Error) Error() string { return e.Message }
+
+// Is compares with a code.
+func (e *Error) Is(target error) bool {
+	c, ok := target.(api.Code)
+	return ok && c == e.Code
+}
+
+// Dirs are this user's directories.
+type Dirs struct {
+	State Setting // operations
+	Cache Setting // public catalog copies
+	Data  Setting // the local service
+}
+
+// DirsOf follows the XDG rules, with our own variables in front.
+func DirsOf(env func(string) (string, bool), home string) Dirs {
+	pick := func(name, own, xdg string, rest ...string) Setting {
+		if v, _ := env(own); own != "" && v != "" {
+			return Setting{Name: name, Value: v, From: own}
+		}
+		if v, _ := env(xdg); filepath.IsAbs(v) {
+			return Setting{Name: name, Value: filepath.Join(v, "evalrouter"), From: xdg}
+		}
+		return Setting{Name: name, Value: filepath.Join(append([]string{home}, rest...)...), From: FromDefault}
+	}
+	return Dirs{
+		State: pick("state-dir", EnvStateDir, "XDG_STATE_HOME", ".local", "state", "evalrouter"),
+		Cache: pick("cache-dir", EnvCacheDir, "XDG_CACHE_HOME", ".cache", "evalrouter"),
+		Data:  pick("data-dir", "", "XDG_DATA_HOME", ".local", "share", "evalrouter"),
+	}
+}

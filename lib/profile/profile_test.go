@@ -1,0 +1,102 @@
+package profile_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/profile"
+)
+
+func env(vars map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := vars[name]
+		return v, ok
+	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	saved := func() (*profile.Saved, error) {
+		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Token: func() (string, error) { return "ers_saved", nil }}, nil
+	}
+	type want struct {
+		url, urlFrom, ws, wsFrom, key string
+		local                         bool
+	}
+	tests := []struct {
+		name           string
+		flag, workflag string
+		vars           map[string]string
+		saved          func() (*profile.Saved, error)
+		want           want
+	}{
+		{"nothing at all is local", "", "", nil, nil, want{"local", "default", "local", "default", "", true}},
+		{"a flag wins", "https://flag.example", "", map[string]string{"EVALROUTER_BASE_URL": "https://env.example", "EVALROUTER_API_KEY": "erk_k"}, saved,
+			want{"https://flag.example", "flag", "", "default", "erk_k", false}},
+		{"then the variable", "", "", map[string]string{"EVALROUTER_BASE_URL": "https://env.example", "EVALROUTER_API_KEY": "erk_k"}, saved,
+			want{"https://env.example", "EVALROUTER_BASE_URL", "", "default", "erk_k", false}},
+		{"then production for a key", "", "", map[string]string{"EVALROUTER_API_KEY": "erk_k", "EVALROUTER_WORKSPACE_ID": "ws"}, saved,
+			want{"https://api.evalrouter.ai", "EVALROUTER_API_KEY", "ws", "EVALROUTER_WORKSPACE_ID", "erk_k", false}},
+		{"then the sign-in", "", "", nil, saved, want{"https://saved.example", "login", "saved-ws", "login", "ers_saved", false}},
+		{"a workspace flag wins", "", "other", nil, saved, want{"https://saved.example", "login", "other", "flag", "ers_saved", false}},
+		{"the variable's workspace is not for the local service", "", "", map[string]string{"EVALROUTER_WORKSPACE_ID": "ws"}, nil, want{"local", "default", "local", "default", "", true}},
+		{"empty variables are not set", "", "", map[string]string{"EVALROUTER_API_KEY": "", "EVALROUTER_BASE_URL": ""}, nil, want{"local", "default", "local", "default", "", true}},
+		{"a saved session is not sent elsewhere", "https://flag.example", "", nil, saved, want{"https://flag.example", "flag", "", "default", "", false}},
+		{"local stays possible beside off with a key", "", "", map[string]string{"EVALROUTER_LOCAL": "off", "EVALROUTER_API_KEY": "erk_k"}, nil,
+			want{"https://api.evalrouter.ai", "EVALROUTER_API_KEY", "", "default", "erk_k", false}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := profile.Resolve(profile.Input{BaseURL: tt.flag, Workspace: tt.workflag, Env: env(tt.vars), Home: "/home/u", Saved: tt.saved})
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, err := p.Key()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := want{p.BaseURL.Value, p.BaseURL.From, p.Workspace.Value, p.Workspace.From, key, p.Local}
+			if got != tt.want {
+				t.Errorf("resolved %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestResolveRefuses(t *testing.T) {
+	t.Parallel()
+	_, err := profile.Resolve(profile.Input{Env: env(map[string]string{"EVALROUTER_LOCAL": "off"}), Home: "/home/u"})
+	if !errors.Is(err, api.InvalidConfiguration) {
+		t.Errorf("without any service: %v", err)
+	}
+	broken := errors.New("broken")
+	_, err = profile.Resolve(profile.Input{Env: env(nil), Saved: func() (*profile.Saved, error) { return nil, broken }})
+	if !errors.Is(err, broken) {
+		t.Errorf("with an unreadable profile: %v", err)
+	}
+}
+
+func TestDirs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name               string
+		vars               map[string]string
+		state, cache, data string
+	}{
+		{"REC-02 the defaults", nil, "/home/u/.local/state/evalrouter", "/home/u/.cache/evalrouter", "/home/u/.local/share/evalrouter"},
+		{"REC-03 our own variables", map[string]string{"EVALROUTER_STATE_DIR": "/s", "EVALROUTER_CACHE_DIR": "/c", "XDG_STATE_HOME": "/x"}, "/s", "/c", "/home/u/.local/share/evalrouter"},
+		{"the XDG variables", map[string]string{"XDG_STATE_HOME": "/xs", "XDG_CACHE_HOME": "/xc", "XDG_DATA_HOME": "/xd"}, "/xs/evalrouter", "/xc/evalrouter", "/xd/evalrouter"},
+		{"relative XDG variables are ignored, as the rules say", map[string]string{"XDG_DATA_HOME": "x"}, "/home/u/.local/state/evalrouter", "/home/u/.cache/evalrouter", "/home/u/.local/share/evalrouter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := profile.DirsOf(env(tt.vars), "/home/u")
+			if d.State.Value != tt.state || d.Cache.Value != tt.cache || d.Data.Value != tt.data {
+				t.Errorf("dirs %+v", d)
+			}
+		})
+	}
+}

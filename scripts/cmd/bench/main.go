@@ -1,0 +1,68 @@
+// Command bench measures the product and prints figures with the command that
+// made them; scripts/bench builds and starts it. Nothing here decides whether a
+// figure is good: docs/performance.md says what was reached.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+const usage = `usage: scripts/bench startup [N]
+
+  startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)`
+
+func run(args []string) int {
+	if len(args) == 0 || args[0] != "startup" {
+		fmt.Fprintln(os.Stderr, usage)
+		return 2
+	}
+	n := 51
+	if len(args) > 1 {
+		if _, err := fmt.Sscan(args[1], &n); err != nil || n < 1 {
+			fmt.Fprintln(os.Stderr, usage)
+			return 2
+		}
+	}
+	for _, c := range [][]string{{"bin/evalrouter", "--version"}, {"bin/evalrouter", "--help"}, {"bin/evalrouterd", "version"}} {
+		if err := startup(c, n); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+			return 1
+		}
+	}
+	return 0
+}
+
+// startup times a command as a whole process. The first three runs warm the
+// page cache and do not count.
+func startup(command []string, n int) error {
+	const warm = 3
+	var took []time.Duration
+	var rss int64
+	for i := range n + warm {
+		cmd := exec.Command(command[0], command[1:]...)
+		began := time.Now()
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("run %v: %w (build with scripts/setup first)", command, err)
+		}
+		if i >= warm {
+			took = append(took, time.Since(began))
+			rss = max(rss, peak(cmd.ProcessState))
+		}
+	}
+	slices.Sort(took)
+	info, err := os.Stat(command[0])
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-28s min %5.2f  median %5.2f  max %5.2f ms   peak RSS %4.1f MiB   binary %5.2f MiB   (%d runs)\n", fmt.Sprint(command[0][4:], " ", command[1]),
+		ms(took[0]), ms(took[len(took)/2]), ms(took[len(took)-1]), float64(rss)/(1<<20), float64(info.Size())/(1<<20), n)
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
