@@ -110,6 +110,7 @@ type Event struct {
 const (
 	EventQueued          = "run.queued"
 	EventStarted         = "run.started"
+	EventWaiting         = "run.waiting"
 	EventProgress        = "run.progress"
 	EventTaskGraded      = "task.graded"
 	EventTaskFailed      = "task.failed"

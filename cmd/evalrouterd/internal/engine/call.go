@@ -42,6 +42,9 @@ func (r *runner) attempts(j job) (settled, error) {
 			return settled{}, nil
 		}
 		d := decide(out, j.retries+1, r.e.o.Clock.Now().Sub(began), r.e.o.Jitter())
+		if out.Reach == provider.Overload {
+			r.mail.Put(Message{overload: true})
+		}
 		if d.do != again {
 			return r.apply(ctx, j, out, d)
 		}
@@ -95,9 +98,9 @@ func (r *runner) apply(ctx context.Context, j job, out provider.Outcome, d decis
 	case giveUp:
 		err := r.e.o.Journal.GiveUp(ctx, r.ended(j, out), endState(out), d.code == core.CodeRefused, d.code)
 		return settled{}, err
-	case replan:
+	case replan, park:
 		err := r.e.o.Journal.Replan(ctx, r.ended(j, out), endState(out))
-		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, why: reasonOf(out)}, err
+		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, park: d.delay, why: reasonOf(out)}, err
 	}
 	return settled{unknown: true}, r.e.o.Journal.MarkUnknown(ctx, r.ended(j, out))
 }

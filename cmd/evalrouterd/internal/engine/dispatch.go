@@ -31,7 +31,7 @@ type job struct {
 
 // dispatch reserves the next tasks in order and starts their calls.
 func (r *runner) dispatch(ctx context.Context) (started int, err error) {
-	n := min(r.quote.Limit-r.inflight, maxDispatch)
+	n := min(r.room(), maxDispatch)
 	if r.tight {
 		n = 1 // near the cap, what does not fit would be rendered again and again
 	}
@@ -61,6 +61,9 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	}
 	return res.Granted, nil
 }
+
+// room is how many more calls may be in flight now.
+func (r *runner) room() int { return r.pace.size(r.e.o.Clock.Now()) - r.inflight }
 
 // capReached waits for calls in flight to give back what they do not use, and
 // ends the run when there are none: a cheaper task never overtakes, for that

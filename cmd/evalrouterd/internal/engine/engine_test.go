@@ -301,3 +301,44 @@ func TestStop_InGoodOrderLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// A provider that asks for a long wait parks the run in the open.
+func TestPark(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		hint   time.Duration
+		state  core.State
+		reason core.Reason
+	}{
+		{name: "an hour", hint: time.Hour, state: core.Completed, reason: core.ReasonCompleted},
+		{name: "longer than a run may go on", hint: 25 * time.Hour, state: core.Failed, reason: core.TimeLimit},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(task bundle.Task, attempt int) provider.Outcome {
+				if attempt == 1 {
+					return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: tt.hint, Reason: "quota_exhausted"}
+				}
+				return say(right(task), 10, 10)
+			})
+			id := w.start(3, 1*usd.Dollar, 1)
+			r := w.wait(id)
+			if r.State != tt.state || r.Reason != tt.reason {
+				t.Errorf("state %s, reason %s, outcomes %v", r.State, r.Reason, r.Tallies)
+			}
+			waiting := 0
+			for _, e := range w.events(id, r.Cap) {
+				if e.Type == core.EventWaiting {
+					waiting++
+					if e.Data["reason"] != "quota_exhausted" || e.Data["reserved_microusd"] != "0" {
+						t.Errorf("waiting: %v", e.Data)
+					}
+				}
+			}
+			if waiting == 0 {
+				t.Error("the run waited in secret")
+			}
+		})
+	}
+}

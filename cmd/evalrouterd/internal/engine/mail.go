@@ -9,10 +9,12 @@ type Mail interface {
 	Take() []Message
 }
 
-// Message is what a runner is told: that a task has settled, or, when it is
-// empty, that its run's row has changed or the engine stops.
+// Message is what a runner is told: that a task has settled, that a provider
+// pushed back, or, when it is empty, that it should look around: its run's row
+// has changed, a wait is over, or the engine stops.
 type Message struct {
-	settled *settled
+	settled  *settled
+	overload bool
 }
 
 // poke is the empty message.

@@ -15,6 +15,7 @@ const (
 	again                 // provably no work was done: try again after a delay
 	giveUp                // provably no work, and trying again cannot help this task
 	replan                // provably no work, and the run must stop: the task stays to be run
+	park                  // provably no work, and the whole run must wait for a long time
 	unknown               // may have been processed: never again by itself
 )
 
@@ -27,13 +28,18 @@ type decision struct {
 	code string
 }
 
-// Bounds of in-run retries. They apply to definite rejections only.
+// Bounds of in-run retries of one task. They apply to definite rejections
+// only. A provider that is still overloaded at the end of them parks the run;
+// only the run's time limit or a person ends the wait.
 const (
 	maxNotSent    = 5
 	maxRetryTime  = 15 * time.Minute
 	maxRetryCalls = 40
-	firstDelay    = time.Second
-	maxDelay      = time.Minute
+	// maxHint is the longest a provider may ask a single call to wait. Beyond
+	// it an early retry would only be refused again, so the run waits instead.
+	maxHint    = 2 * time.Minute
+	firstDelay = time.Second
+	maxDelay   = time.Minute
 )
 
 // decide says what follows from a call's outcome: attempt counts from 1,
@@ -58,11 +64,14 @@ func decideRejected(o provider.Outcome, attempt int, spent time.Duration, jitter
 	switch o.Reach {
 	case provider.Overload:
 		delay := backoff(attempt, jitter)
+		if o.HasRetryAfter && o.RetryAfter > maxHint {
+			return decision{do: park, delay: o.RetryAfter}
+		}
 		if o.HasRetryAfter {
 			delay = max(o.RetryAfter, delay)
 		}
 		if spent+delay > maxRetryTime || attempt >= maxRetryCalls {
-			return decision{do: replan, stop: core.ProviderDown}
+			return decision{do: park, delay: max(delay, maxDelay)}
 		}
 		return decision{do: again, delay: delay}
 	case provider.Connection:

@@ -39,6 +39,9 @@ type runner struct {
 	// tight says that the cap has blocked a task before.
 	tight   bool
 	breaker breaker
+	pace    pace
+	// parked is until when the run makes no calls, because its provider said so.
+	parked time.Time
 	// waiting ends when the run stops: no retry is waited for after that.
 	waiting     context.Context
 	stopWaiting context.CancelFunc
@@ -52,7 +55,9 @@ type settled struct {
 	// again is set when the task was planned again.
 	again *core.Redo
 	// stop is the reason to end the run, "" to go on.
-	stop    core.Reason
+	stop core.Reason
+	// park is how long the provider wants the run to wait, 0 not to.
+	park    time.Duration
 	why     string
 	unknown bool
 	// unreported says that a priced answer came without usable usage.
@@ -124,6 +129,9 @@ func (r *runner) work() error {
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
+	if r.row.RetryAt != 0 {
+		r.waitUntil(time.UnixMicro(int64(r.row.RetryAt)))
+	}
 	for {
 		if err := r.step(ctx); err != nil {
 			return err
@@ -164,7 +172,7 @@ func (r *runner) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read progress: %w", err)
 	}
-	r.queue = newQueue(p, r.quote.Coverage.N)
+	r.queue, r.pace = newQueue(p, r.quote.Coverage.N), newPace(r.quote.Limit)
 	return nil
 }
 
@@ -182,10 +190,13 @@ func (r *runner) refresh(ctx context.Context) (err error) {
 
 // step starts as many calls as may be started now.
 func (r *runner) step(ctx context.Context) error {
-	for r.row.State == core.Running && !r.blocked && r.inflight < r.quote.Limit && !r.queue.empty() {
-		if over := r.timeLeft() <= 0; over {
-			return r.stop(ctx, core.TimeLimit, "", nil)
-		}
+	if r.row.State == core.Running && r.timeLeft() <= 0 {
+		return r.stop(ctx, core.TimeLimit, "", nil)
+	}
+	if waits, err := r.unpark(ctx); waits || err != nil {
+		return err
+	}
+	for r.row.State == core.Running && !r.blocked && r.room() > 0 && !r.queue.empty() {
 		started, err := r.dispatch(ctx)
 		if err != nil || started == 0 {
 			return err
@@ -210,11 +221,14 @@ func (r *runner) wait(ctx context.Context) error {
 	var faults error
 	changed := false
 	for _, m := range r.mail.Take() {
-		if m.settled == nil {
+		switch {
+		case m.settled != nil:
+			faults = errors.Join(faults, r.settle(ctx, *m.settled))
+		case m.overload:
+			r.pace.overloaded(r.e.o.Clock.Now())
+		default:
 			changed = true
-			continue
 		}
-		faults = errors.Join(faults, r.settle(ctx, *m.settled))
 	}
 	switch {
 	case faults != nil:
@@ -253,6 +267,9 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 	}
 	if s.again != nil {
 		r.queue.again(*s.again)
+	}
+	if s.park > 0 && r.row.State == core.Running {
+		return r.park(ctx, s)
 	}
 	why, tripped := s.stop, s.stop != ""
 	if !tripped {

@@ -67,6 +67,10 @@ func (j *journal) Stop(ctx context.Context, id core.RunID, why core.Reason, ev s
 	return around0(j, "stop", func() error { return j.Store.Stop(ctx, id, why, ev, d) })
 }
 
+func (j *journal) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {
+	return around0(j, "park", func() error { return j.Store.Park(ctx, id, until, why) })
+}
+
 func (j *journal) AppendEvent(ctx context.Context, id core.RunID, kind string, d map[string]any) error {
 	return around0(j, "event", func() error { return j.Store.AppendEvent(ctx, id, kind, d) })
 }

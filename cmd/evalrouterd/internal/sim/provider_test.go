@@ -16,6 +16,8 @@ type model struct {
 	w         *world
 	processed map[string]int
 	faults    bool
+	// instead, when set, replaces the drawn fate.
+	instead func(provider.Request) provider.Outcome
 }
 
 func prompt(r provider.Request) string { return r.Messages[len(r.Messages)-1].Text }
@@ -61,6 +63,9 @@ var fates = []fate{
 	{"rate limit", 80, false, func(m *model, _ provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: time.Duration(m.w.s.random.IntN(20)) * time.Second}
 	}},
+	{"quota until later", 3, false, func(m *model, _ provider.Request) provider.Outcome {
+		return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: time.Duration(m.w.s.random.IntN(7200)) * time.Second}
+	}},
 	{"no connection", 30, false, func(*model, provider.Request) provider.Outcome { return provider.Outcome{Class: provider.NotSent} }},
 	{"too long", 20, false, func(*model, provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.ThisTask, Status: 400}
@@ -100,6 +105,9 @@ func (m *model) draw() fate {
 
 func (m *model) Call(_ context.Context, r provider.Request) provider.Outcome {
 	m.w.point("request on its way")
+	if m.instead != nil {
+		return m.instead(r)
+	}
 	f := m.draw()
 	m.w.seen[f.name]++
 	if f.work {

@@ -136,9 +136,12 @@ func (w *world) start() {
 	p, err := w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
 	w.check(err)
 	n, cap := 3+w.s.random.IntN(38), usd.Micro(300+w.s.random.IntN(12_000))
-	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{
-		Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)},
-	})
+	w.submit(admission.QuoteRequest{Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)}})
+}
+
+func (w *world) submit(r admission.QuoteRequest) {
+	ctx := context.Background()
+	q, err := w.admit.Quote(ctx, scope, r)
 	w.check(err)
 	req := admission.RunRequest{
 		Quote: q.ID, Name: "sim", Op: "POST /runs", Key: "key-" + string(q.ID), RequestHash: "h",
@@ -146,7 +149,7 @@ func (w *world) start() {
 	}
 	out, err := w.admit.Start(ctx, scope, req)
 	if errors.Is(err, &core.Refusal{Code: core.InsufficientCredit}) {
-		w.check(w.store.Grant(ctx, w.id(), core.Local, core.PracticeBook, cap, "top up"))
+		w.check(w.store.Grant(ctx, w.id(), core.Local, core.PracticeBook, q.Cap, "top up"))
 		out, err = w.admit.Start(ctx, scope, req)
 	}
 	w.check(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -195,6 +196,18 @@ func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Reason, event 
 			return err
 		}
 		return t.event(id, event, copyData(data))
+	})
+}
+
+// Park records why a running run makes no calls until a time; with an empty
+// reason, that it goes on.
+func (s *Store) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {
+	return s.writer.do(ctx, func(t *tx) error {
+		n, err := t.exec(`UPDATE runs SET retry_at = $1, waiting_reason = $2 WHERE id = $3 AND state = 'running'`, int64(until), why, string(id))
+		if err != nil || n == 0 || why == "" {
+			return err
+		}
+		return t.event(id, core.EventWaiting, map[string]any{"reason": why, "retry_at": time.UnixMicro(int64(until)).UTC().Format(time.RFC3339)})
 	})
 }
 

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// park makes the run wait as long as its provider asked, in the open: the run
+// says why and until when, and holds neither a call nor a reservation for it.
+func (r *runner) park(ctx context.Context, s settled) error {
+	until := r.e.o.Clock.Now().Add(s.park)
+	if !until.After(r.parked) {
+		return nil
+	}
+	if err := r.e.o.Life.Park(ctx, r.id, core.Micros(until.UnixMicro()), s.why); err != nil {
+		return err
+	}
+	r.waitUntil(until)
+	return nil
+}
+
+// waitUntil wakes the runner at a time, at the run's time limit if that is
+// earlier, or when the run stops before it.
+func (r *runner) waitUntil(until time.Time) {
+	r.parked = until
+	d := min(until.Sub(r.e.o.Clock.Now()), r.timeLeft())
+	r.e.group.Add(1) // the runner itself is counted, so nobody has stopped waiting
+	r.e.o.Spawn(func() {
+		defer r.e.group.Done()
+		_ = r.e.o.Clock.Sleep(r.waiting, d) // an early end wakes too
+		r.mail.Put(Message{})
+	})
+}
+
+// unpark says whether the run still waits, and ends a wait that is over.
+func (r *runner) unpark(ctx context.Context) (waits bool, err error) {
+	if r.parked.IsZero() || r.row.State != core.Running {
+		return false, nil
+	}
+	if r.e.o.Clock.Now().Before(r.parked) {
+		return true, nil
+	}
+	r.parked = time.Time{}
+	return false, r.e.o.Life.Park(ctx, r.id, 0, "")
+}
