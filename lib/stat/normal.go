@@ -1,9 +1,16 @@
-// Package stat holds the few statistics that any score needs: an interval for
-// a proportion, and what a sample of a given size can show.
+// Package stat holds the statistics that every score and every comparison of
+// scores needs: intervals for proportions, means and differences, tests of
+// paired results, pass@k, and what a sample of a given size can show. A
+// family's own error measures stay with the family.
 //
-// Everything is a closed form on float64, without random numbers. Results
-// agree with the formulas to about 1e-15 relative error; tests hold them to
-// 1e-12. A family's own error measures stay with the family.
+// Results agree with their formulas to 1e-12 relative error. Only Bootstrap
+// draws random numbers, from a generator of its own that a seed fixes for
+// good.
+//
+// No figure is made up where there is none. Too few values, or values without
+// any spread, give a Reason instead of a zero, an infinite or a NaN, so that
+// a reader sees "unknown" and why. The functions without an error result say
+// what they return for impossible arguments.
 package stat
 
 import "math"

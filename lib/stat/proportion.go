@@ -5,6 +5,12 @@ import "math"
 // Interval is a range of values of a parameter.
 type Interval struct{ Lower, Upper float64 }
 
+// Within is the part of the interval between two bounds that the parameter
+// cannot pass, such as 0 and 1 for a share. Beyond them it is the bound.
+func (i Interval) Within(lower, upper float64) Interval {
+	return Interval{min(max(i.Lower, lower), upper), min(max(i.Upper, lower), upper)}
+}
+
 // Wilson is the score interval for a proportion after k successes in n
 // trials (E. B. Wilson, 1927), without continuity correction. Confidence is
 // between 0 and 1, such as 0.95. It stays within [0,1] and has a width above
@@ -41,7 +47,7 @@ func wilsonUpper(k, n, z float64) float64 {
 // Newcombe is the interval for the difference p1-p2 of two independent
 // proportions, combined from their Wilson intervals (R. G. Newcombe, 1998,
 // method 10). It is not for two models on the same tasks: their answers are
-// paired.
+// paired, see Pairs.
 func Newcombe(k1, n1, k2, n2 int, confidence float64) Interval {
 	a, b := Wilson(k1, n1, confidence), Wilson(k2, n2, confidence)
 	if n1 == 0 || n2 == 0 {
