@@ -1,12 +1,18 @@
 package core
 
 import (
+	"errors"
+
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 // The records that pass between whoever makes calls and whoever keeps their
 // journal.
+
+// ErrMoved says that a row was not in the state that a step needs: the step
+// was made before, or by somebody else, and nothing was changed.
+var ErrMoved = errors.New("not in the expected state")
 
 // Intent is a call about to be made: the task at Idx, its worst case and the
 // hash of the request as rendered.

@@ -125,9 +125,15 @@ func (r *runner) record(ctx context.Context, j job, out provider.Outcome) (settl
 	if out.Malformed {
 		resp.Failed = codeOr(out.Code, core.CodeInvalidOutput)
 	}
+	done, err := r.e.o.Spool.Keep(resp)
+	if err != nil { // the journal may still have room; without both, the call is unknown
+		r.e.o.Log.Error("answer was not spooled", "run_id", string(r.id), "error", err.Error())
+		done = func() {}
+	}
 	if err := r.e.o.Journal.Respond(ctx, resp); err != nil {
 		return settled{}, err
 	}
+	done()
 	s := settled{unreported: money.Unreported}
 	if resp.Refused || resp.Failed != "" {
 		return s, nil

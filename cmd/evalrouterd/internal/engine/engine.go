@@ -40,6 +40,14 @@ type Answers interface {
 	RecordGrade(context.Context, core.Grade) error
 }
 
+// Spool keeps answers that the journal does not have yet.
+type Spool interface {
+	// Keep writes an answer; done says that the journal has it.
+	Keep(core.Response) (done func(), err error)
+	// Reset forgets what an earlier process kept.
+	Reset() error
+}
+
 // Runs is what there is to do.
 type Runs interface {
 	Live(context.Context) ([]core.Run, error)
@@ -80,6 +88,7 @@ type Clock interface {
 type Options struct {
 	Journal  Journal
 	Answers  Answers
+	Spool    Spool
 	Runs     Runs
 	Life     Life
 	Tasks    Tasks
@@ -139,9 +148,13 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Start settles what a dead process left and takes up every live run. The
+// Start settles what a dead process left and takes up every live run: answers
+// that it had received are recorded, and calls without one become unknown. The
 // caller must be the only process that makes calls.
-func (e *Engine) Start(ctx context.Context) error {
+func (e *Engine) Start(ctx context.Context, kept []core.Response) error {
+	if err := e.recordKept(ctx, kept); err != nil {
+		return err
+	}
 	found, err := e.o.Runs.Recover(ctx)
 	if err != nil {
 		return err
@@ -157,6 +170,24 @@ func (e *Engine) Start(ctx context.Context) error {
 		e.wake(r.ID, r.Workspace)
 	}
 	return nil
+}
+
+// recordKept records answers that were received and not yet recorded when the
+// earlier process died. Those that it did record are left alone.
+func (e *Engine) recordKept(ctx context.Context, kept []core.Response) error {
+	saved := 0
+	for _, r := range kept {
+		switch err := e.o.Journal.Respond(ctx, r); {
+		case err == nil:
+			saved++
+		case !errors.Is(err, core.ErrMoved):
+			return fmt.Errorf("record a kept answer: %w", err)
+		}
+	}
+	if saved > 0 {
+		e.o.Log.Info("recorded answers that an earlier process had received", "answers", saved)
+	}
+	return e.o.Spool.Reset()
 }
 
 // Wake tells the engine that a run was admitted or asked to stop.

@@ -250,7 +250,7 @@ func TestRestart_AsksNobodyTwice(t *testing.T) {
 	w.store.Close()
 	first = false
 	w.open()
-	if err := w.engine.Start(context.Background()); err != nil {
+	if err := w.engine.Start(context.Background(), w.kept); err != nil {
 		t.Fatal(err)
 	}
 	r := w.wait(id)
@@ -286,7 +286,7 @@ func TestStop_InGoodOrderLosesNothing(t *testing.T) {
 		}
 		w.store.Close()
 		w.open()
-		if err := w.engine.Start(context.Background()); err != nil {
+		if err := w.engine.Start(context.Background(), w.kept); err != nil {
 			t.Fatal(err)
 		}
 		w.audit()

@@ -19,6 +19,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -106,6 +107,8 @@ type world struct {
 	admit   *admission.Service
 	clock   *instant
 	changed chan core.RunID
+	spool   *spool.Spool
+	kept    []core.Response
 }
 
 var scope = core.Scope{Workspace: core.Local, Actor: "owner"}
@@ -146,9 +149,14 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
+	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.spool, w.kept = sp, kept
 	adapters := provider.Set{core.PracticeProtocol: w.adapter}
 	w.engine = engine.New(engine.Options{
-		Journal: s, Answers: s, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
+		Journal: s, Answers: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },

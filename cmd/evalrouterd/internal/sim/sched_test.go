@@ -76,6 +76,7 @@ func (s *sched) let(p *proc, on bool) {
 	s.cur = p
 	p.resume <- on
 	<-s.back
+	s.cur = nil
 	if p.done {
 		for i, q := range s.procs {
 			if q == p {

@@ -43,6 +43,7 @@ type world struct {
 	admit   *admission.Service
 	model   *model
 	runs    []core.RunID
+	spool   *memorySpool
 	graded  map[string]bool
 	seen    map[string]int // fates and crash points, for coverage
 	crashes int
@@ -56,6 +57,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		dir = shm
 	}
 	w := &world{t: t, s: newSched(seed), path: filepath.Join(dir, "sim.db"), graded: map[string]bool{}, seen: map[string]int{}, faults: true}
+	w.spool = &memorySpool{w: w}
 	w.model = &model{w: w, processed: map[string]int{}, faults: true}
 	w.open()
 	ctx := context.Background()
@@ -84,7 +86,7 @@ func (w *world) open() {
 	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
 	adapters := provider.Set{core.PracticeProtocol: w.model}
 	w.engine = engine.New(engine.Options{
-		Journal: j, Answers: j, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
+		Journal: j, Answers: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
 		NewID: w.id, NewCallID: w.id, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
 		Spawn: w.s.spawn, NewMail: func() engine.Mail { return &mail{s: w.s} },
 	})
@@ -178,7 +180,7 @@ func (w *world) crash() {
 	w.check(w.store.Close())
 	w.open()
 	w.oracle()
-	w.check(w.engine.Start(context.Background()))
+	w.check(w.engine.Start(context.Background(), w.spool.left()))
 }
 
 // oracle holds what may never be untrue, whatever happened.
@@ -195,6 +197,7 @@ func (w *world) oracle() {
 			w.t.Errorf("the provider worked %d times on %q", n, p)
 		}
 	}
+	w.check(w.spool.lost())
 	now := map[string]bool{}
 	for _, id := range w.runs {
 		for s, err := range w.store.Samples(ctx, id, 0) {

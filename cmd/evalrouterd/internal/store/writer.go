@@ -212,13 +212,10 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 func (t *tx) one(q string, args ...any) error {
 	n, err := t.exec(q, args...)
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%w: %d rows", errMoved, n)
+		err = fmt.Errorf("%w: %d rows", core.ErrMoved, n)
 	}
 	return err
 }
-
-// errMoved says that a compare-and-set found another state than expected.
-var errMoved = errors.New("the row was not in the expected state")
 
 func (t *tx) row(q string, args ...any) scanner {
 	s, err := t.stmt(q)

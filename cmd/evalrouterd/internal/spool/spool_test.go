@@ -1,0 +1,132 @@
+package spool_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
+)
+
+func answer(i int) core.Response {
+	return core.Response{
+		Run: "r", Idx: i, Call: core.CallID(string(rune('a' + i%26))), Raw: []byte{0, 1, 2, byte(i)}, RawSHA256: "x", Finish: string(bundle.FinishStop),
+		Usage: &core.Usage{Input: int64(i), Output: 2}, Money: core.Settlement{Spend: 3}, Reserved: 9, ExpiresAt: 5,
+	}
+}
+
+func open(t testing.TB, path string) (*spool.Spool, []core.Response) {
+	t.Helper()
+	s, left, err := spool.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, left
+}
+
+func TestSpool_GivesBackWhatWasKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "spool")
+	s, left := open(t, path)
+	if len(left) != 0 {
+		t.Fatalf("a new spool holds %d records", len(left))
+	}
+	var want []core.Response
+	for i := range 50 {
+		if _, err := s.Keep(answer(i)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, answer(i))
+	}
+	again, left := open(t, path)
+	if d := cmp.Diff(want, left); d != "" {
+		t.Error(d)
+	}
+	if err := again.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if _, left = open(t, path); len(left) != 0 {
+		t.Errorf("%d records after a reset", len(left))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// Whatever is cut off or damaged, the records before it are whole, and none
+// after it is made up.
+func TestSpool_DamageLosesTheTailOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		path := filepath.Join(dir, "spool")
+		os.Remove(path)
+		s, _ := open(t, path)
+		n := rapid.IntRange(1, 20).Draw(rt, "records")
+		ends := []int64{0}
+		for i := range n {
+			if _, err := s.Keep(answer(i)); err != nil {
+				rt.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			ends = append(ends, info.Size())
+		}
+		at := rapid.Int64Range(0, ends[n]-1).Draw(rt, "at")
+		if rapid.Bool().Draw(rt, "cut") {
+			if err := os.Truncate(path, at); err != nil {
+				rt.Fatal(err)
+			}
+		} else {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			b[at] ^= byte(rapid.IntRange(1, 255).Draw(rt, "flip"))
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		whole := 0
+		for whole < n && ends[whole+1] <= at {
+			whole++
+		}
+		_, left := open(t, path)
+		if len(left) != whole {
+			rt.Fatalf("%d records are left, %d were whole", len(left), whole)
+		}
+		for i, r := range left {
+			if d := cmp.Diff(answer(i), r); d != "" {
+				rt.Fatal(d)
+			}
+		}
+	})
+}
+
+// A long run does not make a long file.
+func TestSpool_EmptiesItself(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "spool")
+	s, _ := open(t, path)
+	big := answer(1)
+	big.Raw = make([]byte, 1<<20)
+	for range 40 {
+		done, err := s.Keep(big)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > 12<<20 {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+}
