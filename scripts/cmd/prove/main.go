@@ -1,0 +1,97 @@
+// Command prove runs the long proofs that are too slow for every change:
+// scripts/prove builds and starts it. Each prints what it ran and what came
+// of it, with the seeds; docs/reliability.md keeps the last results.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+)
+
+const usage = `usage: scripts/prove sim|kill|mutants [-n N] [-first SEED]
+
+  sim       play N seeded histories of the engine, each twice (500)
+  kill      kill the service N times in runs of real answers, twenty to a run (100)
+  mutants   break the code in each known way, at most N, and see a test fail (all)`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	if len(args) == 0 {
+		return help()
+	}
+	flags := flag.NewFlagSet("scripts/prove", flag.ContinueOnError)
+	n := flags.Int("n", 0, "how many")
+	first := flags.Uint64("first", 1, "the first seed")
+	if flags.Parse(args[1:]) != nil || flags.NArg() > 0 {
+		return help()
+	}
+	began := time.Now()
+	var err error
+	switch args[0] {
+	case "sim":
+		err = sim(orElse(*n, 500), *first)
+	case "kill":
+		err = kill(orElse(*n, 100))
+	case "mutants":
+		err = mutants(*n)
+	default:
+		return help()
+	}
+	fmt.Printf("%s: %s\n", args[0], time.Since(began).Round(time.Second))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prove:", err)
+		return 1
+	}
+	return 0
+}
+
+func help() int {
+	fmt.Fprintln(os.Stderr, usage)
+	return 2
+}
+
+func orElse(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+func sim(n int, first uint64) error {
+	fmt.Printf("sim: seeds %d to %d, each twice\n", first, first+uint64(n)-1)
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories",
+		"-sim.seeds="+strconv.Itoa(n), "-sim.first="+strconv.FormatUint(first, 10)))
+}
+
+// killsPerRun is how often TestKill_TwentyTimesInARun kills.
+const killsPerRun = 20
+
+func kill(n int) error {
+	runs := (n + killsPerRun - 1) / killsPerRun
+	fmt.Printf("kill: %d runs with %d kills each\n", runs, killsPerRun)
+	bin, err := os.MkdirTemp("", "prove-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin)
+	for _, name := range []string{"evalrouter", "evalrouterd"} {
+		build := exec.Command("go", "build", "-o", bin+"/"+name, "./cmd/"+name)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if err := show(build); err != nil {
+			return err
+		}
+	}
+	test := exec.Command("go", "test", "./scripts/e2e", "-timeout=24h", "-run=TestKill_TwentyTimesInARun", "-count="+strconv.Itoa(runs), "-v")
+	test.Env = append(os.Environ(), "EVALROUTER_TEST_BIN="+bin)
+	return show(test)
+}
+
+func show(cmd *exec.Cmd) error {
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
