@@ -39,7 +39,7 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 			return err
 		}
 		run.NextSeq = 3
-		out.Run, out.Status = run.ID, 201
+		out.Run, out.Status = run.ID, 200
 		if out.Body, err = a.Encode(run, q); err != nil {
 			return fmt.Errorf("encode run: %w", err)
 		}
@@ -113,9 +113,22 @@ func (t *tx) fresh(q core.Quote) error {
 func newRun(a core.Admission, q core.Quote, now core.Micros) core.Run {
 	return core.Run{
 		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
-		Name: a.Name, Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
+		Name: nameOf(a, q), Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
 		Cap: q.Cap, Held: q.Hold(), Planned: q.Coverage.N, NextSeq: 1, CreatedAt: now, Tallies: core.Tallies{},
 	}
+}
+
+// defaultName is what a run is called that nobody named.
+const defaultName = "Evaluation"
+
+func nameOf(a core.Admission, q core.Quote) string {
+	switch {
+	case a.Name != "":
+		return a.Name
+	case q.Name != "":
+		return q.Name
+	}
+	return defaultName
 }
 
 func (t *tx) insertRun(r core.Run, q core.Quote) error {

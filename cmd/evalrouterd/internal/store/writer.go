@@ -55,20 +55,15 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 	return w, nil
 }
 
-// do runs fn in a transaction and returns once it is durable. When ctx ends
-// first, the caller does not learn whether it happened: only callers that can
-// live with that pass a context that may end.
+// do runs fn in a transaction and returns once it is durable or has failed.
+// ctx bounds the wait for a place in the queue; what is in the queue is carried
+// out, and its caller learns how it ended.
 func (w *writer) do(ctx context.Context, fn func(*tx) error) error {
 	o := &op{fn: fn, done: make(chan error, 1)}
 	if err := w.enqueue(ctx, o); err != nil {
 		return err
 	}
-	select {
-	case err := <-o.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return <-o.done
 }
 
 func (w *writer) enqueue(ctx context.Context, o *op) error {

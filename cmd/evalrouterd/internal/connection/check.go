@@ -1,0 +1,104 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+)
+
+// Bounds of the one request of a check. It fits into a client's patience.
+const (
+	checkTokens  = 16
+	checkTimeout = 20 * time.Second
+)
+
+// Codes of a failed check beside those of tasks.
+const (
+	codeUnreachable = "endpoint_unreachable"
+	codeRejected    = "request_rejected"
+	codeAccount     = "account_exhausted"
+)
+
+// Check sends one small request, which the provider may bill, and keeps what
+// came of it. A check that fails is a result, not an error.
+func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID) (core.ConnectionInfo, error) {
+	c, err := s.Store.Connection(ctx, sc, id)
+	if err != nil {
+		return c, err
+	}
+	if c.DisabledAt != 0 {
+		return c, core.Refuse(core.ModelUnavailable, "this connection is disabled; no request was sent")
+	}
+	adapter, ok := s.Adapters[c.Protocol]
+	if !ok {
+		return c, core.Refuse(core.ModelUnavailable, "this service does not speak %s; no request was sent", c.Protocol)
+	}
+	key, err := s.open(c)
+	if err != nil {
+		return c, err
+	}
+	// The request goes on if the caller leaves: it may be billed, so what came
+	// of it is worth keeping.
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	start := s.Now()
+	out := adapter.Call(call, provider.Request{
+		Target: probe(c), Key: key, MaxOutput: checkTokens, Attempt: 1,
+		Messages: []bundle.Message{{Role: bundle.User, Text: "Reply with the word ok."}},
+	})
+	r := judge(out, call.Err() != nil)
+	r.LatencyMS, r.At = s.Now().Sub(start).Milliseconds(), s.Store.Now()
+	if err := s.Store.RecordCheck(context.WithoutCancel(ctx), c, r); err != nil {
+		return c, fmt.Errorf("keep check: %w", err)
+	}
+	return s.Store.Connection(ctx, sc, id)
+}
+
+func probe(c core.ConnectionInfo) core.Target {
+	return core.Target{
+		Kind: core.Connection, ConnectionID: c.ID, ModelID: c.ModelID, DisplayName: c.Name, Protocol: c.Protocol, Revision: c.Revision, BaseURL: c.BaseURL,
+		ContextWindow: c.ContextWindow, MaxOutputTokens: c.MaxOutputTokens, Ceiling: 1, Auto: 1, Status: "active",
+	}
+}
+
+// judge reads an outcome as the result of a check.
+func judge(o provider.Outcome, late bool) core.CheckResult {
+	r := core.CheckResult{Status: "failed", Message: o.Message, ModelEcho: o.Model, SentRequest: o.Class != provider.NotSent}
+	switch o.Class {
+	case provider.Answered:
+		if o.Malformed {
+			r.ErrorCode = core.CodeInvalidOutput
+			return r
+		}
+		r.Status, r.Message = "ok", ""
+	case provider.NotSent:
+		r.ErrorCode = codeUnreachable
+		if r.Message == "" {
+			r.Message = "no connection to the endpoint could be made"
+		}
+	case provider.Rejected:
+		r.ErrorCode = rejection(o)
+	default:
+		r.ErrorCode = core.CodeOutcomeUnknown
+		if late {
+			r.ErrorCode = core.CodeProviderTimeout
+		}
+	}
+	return r
+}
+
+func rejection(o provider.Outcome) string {
+	switch o.Reach {
+	case provider.Connection:
+		return core.CodeCredentialRejected
+	case provider.Account:
+		return codeAccount
+	case provider.Overload:
+		return core.CodeRateLimited
+	}
+	return codeRejected
+}

@@ -1,0 +1,330 @@
+package connection_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+const secret = "sk-connection-canary-77"
+
+var scope = core.Scope{Workspace: "w", Actor: "test"}
+
+func newService(t *testing.T) (*connection.Service, *store.Store) {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "test.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := st.CreateWorkspace(t.Context(), core.WorkspaceInfo{ID: "w", Slug: "w", Name: "W"}); err != nil {
+		t.Fatal(err)
+	}
+	master, err := seal.LoadOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := netguard.Policy{AllowLoopback: true}
+	pool := netguard.NewPool(netguard.Dialer{Policy: policy})
+	t.Cleanup(pool.Close)
+	calls := openai.Config{Transport: func(t core.Target) http.RoundTripper { return pool.For(t.Name()) }, Now: time.Now}
+	var n atomic.Int64
+	return &connection.Service{
+		Store: st, Sealer: master, CheckURL: policy.CheckURL, Now: time.Now, NewID: func() string { return fmt.Sprintf("c%d", n.Add(1)) },
+		Adapters: provider.Set{core.OpenAIChat: openai.Chat(calls), core.OpenAICompletions: openai.Completions(calls)},
+	}, st
+}
+
+func stubbed(url string) connection.New {
+	return connection.New{Name: "Stub", BaseURL: url, ModelID: "m", Key: provider.NewSecret(secret)}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	price, huge, minus := int64(1), int64(1e12), int64(-1)
+	tests := []struct {
+		name   string
+		change func(*connection.New)
+		want   []map[string]string // nil: refused as an endpoint
+	}{
+		{"no name", func(n *connection.New) { n.Name = " " }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
+		{"long name", func(n *connection.New) { n.Name = strings.Repeat("x", 81) }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
+		{"name of two lines", func(n *connection.New) { n.Name = "a\nb" }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
+		{"no model", func(n *connection.New) { n.ModelID = "" }, []map[string]string{{"path": "model_id", "code": "length_1_to_200"}}},
+		{"no endpoint", func(n *connection.New) { n.BaseURL = "" }, []map[string]string{{"path": "base_url", "code": "required"}}},
+		{"protocol", func(n *connection.New) { n.Protocol = "practice" }, []map[string]string{{"path": "protocol", "code": "unknown_protocol"}}},
+		{"output", func(n *connection.New) { n.MaxOutputTokens = -1 }, []map[string]string{{"path": "max_output_tokens", "code": "out_of_range"}}},
+		{"window", func(n *connection.New) { n.ContextWindow = 1 << 40 }, []map[string]string{{"path": "context_window", "code": "out_of_range"}}},
+		{"concurrency", func(n *connection.New) { n.MaxConcurrency = -1 }, []map[string]string{{"path": "max_concurrency", "code": "out_of_range"}}},
+		{"one price", func(n *connection.New) { n.PriceIn = &price }, []map[string]string{{"path": "price_out_microusd", "code": "both_or_neither"}}},
+		{"prices out of range", func(n *connection.New) { n.PriceIn, n.PriceOut = &minus, &huge },
+			[]map[string]string{{"path": "price_in_microusd", "code": "out_of_range"}, {"path": "price_out_microusd", "code": "out_of_range"}}},
+		{"key of two lines", func(n *connection.New) { n.Key = provider.NewSecret("a\nb") }, []map[string]string{{"path": "api_key", "code": "not_printable_ascii"}}},
+		{"several", func(n *connection.New) { n.Name, n.ModelID = "", "" },
+			[]map[string]string{{"path": "name", "code": "length_1_to_80"}, {"path": "model_id", "code": "length_1_to_200"}}},
+		{"metadata address", func(n *connection.New) { n.BaseURL = "http://169.254.169.254/v1" }, nil},
+		{"http to the world", func(n *connection.New) { n.BaseURL = "http://example.com/v1" }, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := stubbed("https://example.com/v1")
+			tt.change(&n)
+			_, err := s.Create(t.Context(), scope, n)
+			var no *core.Refusal
+			switch {
+			case !errors.As(err, &no):
+				t.Fatalf("the error is %v", err)
+			case tt.want == nil && no.Code != core.EndpointRefused:
+				t.Errorf("the code is %s", no.Code)
+			case tt.want != nil:
+				if diff := cmp.Diff(tt.want, no.Details["fields"]); diff != "" {
+					t.Error(diff)
+				}
+			}
+			if strings.Contains(fmt.Sprint(err, no.Details), secret) {
+				t.Error("the refusal repeats the key")
+			}
+		})
+	}
+	if all, err := s.List(t.Context(), scope); err != nil || len(all) != 0 {
+		t.Errorf("after refusals %d connections are kept (%v)", len(all), err)
+	}
+}
+
+// TestKey follows a key: sealed in the row, opened for its own endpoint only,
+// replaced by rotation.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	ctx := t.Context()
+	c, err := s.Create(ctx, scope, stubbed("https://Example.com/v1/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.BaseURL != "https://example.com/v1" || c.Protocol != core.OpenAIChat || c.MaxOutputTokens != 4096 || c.ContextWindow != 32768 || c.Revision != 1 {
+		t.Errorf("the connection is %+v", c)
+	}
+	if row := fmt.Sprintf("%+v", c); len(c.SealedKey) == 0 || bytes.Contains(c.SealedKey, []byte(secret)) || strings.Contains(row, secret) {
+		t.Error("the row holds the key in the clear")
+	}
+	target := core.Target{Kind: core.Connection, ConnectionID: c.ID, BaseURL: c.BaseURL}
+	if key, err := s.Key(ctx, scope, target); err != nil || key.Reveal() != secret {
+		t.Errorf("the key does not open: %v", err)
+	}
+	elsewhere := target
+	elsewhere.BaseURL = "https://attacker.example/v1"
+	if key, err := s.Key(ctx, scope, elsewhere); err == nil || !key.Empty() {
+		t.Error("the key opens for another endpoint")
+	}
+	if _, err := s.Key(ctx, core.Scope{Workspace: "other"}, target); err == nil {
+		t.Error("the key opens for another workspace")
+	}
+	if key, err := s.Key(ctx, scope, core.Target{Kind: core.Managed}); err != nil || !key.Empty() {
+		t.Errorf("a managed route has the key %v (%v)", key, err)
+	}
+	name, fresh := "Renamed", provider.NewSecret("sk-new")
+	renamed, err := s.Update(ctx, scope, c.ID, connection.Change{Name: &name})
+	if err != nil || renamed.Name != name || renamed.Revision != 2 || !bytes.Equal(renamed.SealedKey, c.SealedKey) {
+		t.Errorf("after a new name: %+v (%v)", renamed, err)
+	}
+	rotated, err := s.Update(ctx, scope, c.ID, connection.Change{Key: &fresh})
+	if err != nil || rotated.Revision != 3 || rotated.KeyVersion != 2 || rotated.CheckedAt != 0 {
+		t.Errorf("after rotation: %+v (%v)", rotated, err)
+	}
+	if key, err := s.Key(ctx, scope, target); err != nil || key.Reveal() != "sk-new" {
+		t.Errorf("after rotation the key does not open: %v", err)
+	}
+	none := provider.Secret{}
+	if _, err := s.Update(ctx, scope, c.ID, connection.Change{Key: &none}); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := s.Key(ctx, scope, target); err != nil || !key.Empty() {
+		t.Errorf("after the key was taken away it is %v (%v)", key, err)
+	}
+}
+
+func TestDisable(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	ctx := t.Context()
+	c, err := s.Create(ctx, scope, stubbed("https://example.com/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // repeating it is fine
+		if err := s.Disable(ctx, scope, c.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := "x"
+	if _, err := s.Update(ctx, scope, c.ID, connection.Change{Name: &name}); !errors.Is(err, &core.Refusal{Code: core.ModelUnavailable}) {
+		t.Errorf("changing a disabled connection says %v", err)
+	}
+	if _, err := s.Check(ctx, scope, c.ID); !errors.Is(err, &core.Refusal{Code: core.ModelUnavailable}) {
+		t.Errorf("checking a disabled connection says %v", err)
+	}
+	for _, err := range []error{s.Disable(ctx, scope, "none"), second(s.Check(ctx, scope, "none")), second(s.Get(ctx, core.Scope{Workspace: "other"}, c.ID))} {
+		if !errors.Is(err, &core.Refusal{Code: core.NotFound}) {
+			t.Errorf("what is not there says %v", err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestCheck asks endpoints of every kind: one small request each, and a
+// result that says what came of it.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	answer := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		}
+	}
+	tests := []struct {
+		name    string
+		serve   http.HandlerFunc // nil: nobody listens
+		status  string
+		code    string
+		sent    bool
+		message string
+	}{
+		{"works", answer(200, `{"model":"m-2026","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`), "ok", "", true, ""},
+		{"wrong key", answer(401, `{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}`), "failed", "credential_rejected", true, "Incorrect API key"},
+		{"rate limit", answer(429, `{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}`), "failed", "provider_rate_limited", true, "Rate limit reached"},
+		{"wrong model", answer(404, `{"error":{"message":"no such model","code":"model_not_found"}}`), "failed", "request_rejected", true, "no such model"},
+		{"server error", answer(500, `{"error":{"message":"boom"}}`), "failed", "provider_outcome_unknown", true, ""},
+		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "failed", "provider_outcome_unknown", true, ""},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "failed", "", true, ""},
+		{"nobody listens", nil, "failed", "endpoint_unreachable", false, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newService(t)
+			var requests atomic.Int64
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				small(t, r)
+				tt.serve(w, r)
+			}))
+			defer srv.Close()
+			base := srv.URL
+			if tt.serve == nil {
+				base = "http://" + closedPort(t)
+			}
+			c, err := s.Create(t.Context(), scope, stubbed(base+"/v1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Check(t.Context(), scope, c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := got.Check
+			if r.Status != tt.status || tt.code != "" && r.ErrorCode != tt.code || r.SentRequest != tt.sent || r.At == 0 || got.CheckedAt == 0 {
+				t.Errorf("the check found %+v, checked at %d", r, got.CheckedAt)
+			}
+			if tt.status == "failed" && r.ErrorCode == "" {
+				t.Error("a failed check has no code")
+			}
+			if !strings.Contains(r.Message, tt.message) {
+				t.Errorf("the message is %q", r.Message)
+			}
+			if want := int64(1); tt.serve != nil && requests.Load() != want {
+				t.Errorf("%d requests were made", requests.Load())
+			}
+			if tt.status == "ok" && r.ModelEcho != "m-2026" {
+				t.Errorf("the model's echo is %q", r.ModelEcho)
+			}
+			if strings.Contains(fmt.Sprintf("%+v", r), secret) {
+				t.Error("the result holds the key")
+			}
+		})
+	}
+}
+
+// small demands that the one request of a check is a small one.
+func small(t *testing.T, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer "+secret {
+		t.Errorf("Authorization is %q", r.Header.Get("Authorization"))
+	}
+	var body map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		t.Error(err)
+	}
+	limits := 0
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+		if n, ok := body[name].(float64); ok {
+			limits++
+			if n > 16 {
+				t.Errorf("%s is %v", name, n)
+			}
+		}
+	}
+	if limits == 0 {
+		t.Error("the output has no bound")
+	}
+}
+
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestCheckOutlivesItsCaller keeps the result of a request that its caller did
+// not wait for.
+func TestCheckOutlivesItsCaller(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	ctx, leave := context.WithCancel(t.Context())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		leave()
+		io.WriteString(w, `{"model":"m","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
+	}))
+	defer srv.Close()
+	c, err := s.Create(t.Context(), scope, stubbed(srv.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = s.Check(ctx, scope, c.ID) // whether the caller still learns it does not matter
+	kept, err := s.Get(t.Context(), scope, c.ID)
+	if err != nil || kept.Check.Status != "ok" {
+		t.Errorf("the check is kept as %+v (%v)", kept.Check, err)
+	}
+}

@@ -1,0 +1,176 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/peterbourgon/ff/v4"
+	"github.com/peterbourgon/ff/v4/ffhelp"
+)
+
+// command is one entry of the program: its words, what it is for, and a
+// function that declares its flags and gives what it does.
+type command struct {
+	words    string
+	operands string
+	help     string
+	flags    func(*flagSet) action
+}
+
+// action does a command's work with its operands.
+type action func(ctx context.Context, sys System, operands []string) error
+
+// flagSet is ff's with a memory of which flags are switches, so that flags may
+// stand before and after operands.
+type flagSet struct {
+	*ff.FlagSet
+	switches []string
+}
+
+func (f *flagSet) toggle(name, usage string) *bool {
+	f.switches = append(f.switches, name)
+	return f.BoolLong(name, usage)
+}
+
+func commands() []command {
+	return []command{
+		{"serve", "", "run the service; callers need an API key", serveCommand},
+		{"local", "", "run the on-demand service of this machine", localCommand},
+		{"catalog add", "", "admit a benchmark from a manifest and a data file, or draw a generated one", catalogAddCommand},
+		{"catalog list", "", "list the benchmarks of an installation", catalogListCommand},
+		{"credits grant", "WORKSPACE USD", "give a workspace credit", creditsGrantCommand},
+		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
+		{"audit", "", "recompute every balance and invariant from the record", auditCommand},
+		{"version", "", "print the version", versionCommand},
+	}
+}
+
+// Run is the program. It returns the exit status.
+func Run(ctx context.Context, args []string, sys System) int {
+	if len(args) > 0 && (args[0] == "--version" || args[0] == "-version") {
+		args = []string{"version"}
+	}
+	if len(args) == 0 || slices.Contains([]string{"help", "--help", "-h", "-help"}, args[0]) {
+		out, status := sys.Stdout, exitOK
+		if len(args) == 0 {
+			out, status = sys.Stderr, exitRefused
+		}
+		writeHelp(out)
+		return status
+	}
+	c, rest, err := find(args)
+	if err != nil {
+		return sys.report(err)
+	}
+	return sys.report(c.run(ctx, rest, sys))
+}
+
+// find matches the longest command at the start of the arguments.
+func find(args []string) (command, []string, error) {
+	for n := min(2, len(args)); n > 0; n-- {
+		for _, c := range commands() {
+			if c.words == strings.Join(args[:n], " ") {
+				return c, args[n:], nil
+			}
+		}
+	}
+	return command{}, nil, refuse("command_unknown", "there is no such command; evalrouterd help lists them")
+}
+
+func (c command) run(ctx context.Context, args []string, sys System) error {
+	f := &flagSet{FlagSet: ff.NewFlagSet(c.words)}
+	do := c.flags(f)
+	flags, operands, err := f.split(args)
+	if err != nil {
+		return err
+	}
+	if err := f.Parse(flags); err != nil {
+		if errors.Is(err, ff.ErrHelp) {
+			fmt.Fprint(sys.Stdout, strings.TrimSpace("evalrouterd "+c.words+" "+c.operands)+": "+c.help+"\n\n"+ffhelp.Flags(f).String())
+			return nil
+		}
+		return refuse("invalid_input", "%s; evalrouterd %s --help lists the flags", flagError(err), c.words)
+	}
+	if want := len(strings.Fields(c.operands)); len(operands) != want {
+		return refuse("invalid_input", "evalrouterd %s takes %d operands, not %d: %s", c.words, want, len(operands), strings.TrimSpace(c.words+" "+c.operands))
+	}
+	return do(ctx, sys, operands)
+}
+
+// flagError is ff's error without the values that it repeats.
+func flagError(err error) string {
+	if errors.Is(err, ff.ErrUnknownFlag) {
+		return "a flag is not known"
+	}
+	return "a flag has no valid value"
+}
+
+// split separates flags from operands, for ff stops reading flags at the
+// first operand.
+func (f *flagSet) split(args []string) (flags, operands []string, err error) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		name, isFlag := strings.CutPrefix(a, "--")
+		switch {
+		case a == "--":
+			return flags, append(operands, args[i+1:]...), nil
+		case !isFlag && strings.HasPrefix(a, "-") && a != "-":
+			if a == "-h" {
+				return []string{"--help"}, nil, nil
+			}
+			return nil, nil, refuse("invalid_input", "flags are written with two dashes")
+		case !isFlag:
+			operands = append(operands, a)
+		case strings.Contains(name, "=") || slices.Contains(f.switches, name) || name == "help":
+			flags = append(flags, a)
+		case i+1 == len(args):
+			return nil, nil, refuse("invalid_input", "the last flag has no value")
+		default:
+			i++
+			flags = append(flags, a+"="+args[i])
+		}
+	}
+	return flags, operands, nil
+}
+
+func writeHelp(w io.Writer) {
+	fmt.Fprintln(w, "evalrouterd is the EvalRouter service.")
+	fmt.Fprintln(w)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-32s %s\n", strings.TrimSpace(c.words+" "+c.operands), c.help)
+	}
+	fmt.Fprintln(w, "\nEvery command takes --help. --data is the data directory; without it, that of the on-demand service.")
+}
+
+// data declares --data with the directory of the on-demand service as its
+// default.
+func (f *flagSet) data() func(System) (string, error) {
+	v := f.StringLong("data", "", "the data directory")
+	return func(sys System) (string, error) {
+		if *v != "" {
+			return *v, nil
+		}
+		if dir := sys.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "evalrouter"), nil
+		}
+		if home := sys.Getenv("HOME"); filepath.IsAbs(home) {
+			return filepath.Join(home, ".local", "share", "evalrouter"), nil
+		}
+		return "", refuse("invalid_input", "there is no home directory to keep data in; give one with --data")
+	}
+}
+
+// newLog writes JSON lines. Bodies, queries and credentials never get there.
+func newLog(w io.Writer, verbose bool) *slog.Logger {
+	level := slog.LevelInfo
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,300 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/builtin"
+	"github.com/evalrouter/evalrouter/bundle/manifests"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// withData opens the directory for one command. A running daemon may share it.
+func withData(ctx context.Context, dir string, do func(*open) error) (err error) {
+	o, err := openData(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.close()) }()
+	return do(o)
+}
+
+func catalogAddCommand(f *flagSet) action {
+	data := f.data()
+	manifest := f.StringLong("manifest", "", "manifest file, or the name of a shipped one: "+strings.Join(shipped(), ", "))
+	file := f.StringLong("file", "", "data file that the manifest describes")
+	slug := f.StringLong("generate", "", "draw a generated benchmark instead")
+	seed := f.Uint64Long("seed", builtin.DefaultSeed, "seed of the draw")
+	tasks := f.IntLong("tasks", builtin.DefaultSize, "tasks of the draw")
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		if (*slug == "") == (*manifest == "" && *file == "") || (*slug == "" && (*manifest == "" || *file == "")) {
+			return refuse("invalid_input", "give --manifest and --file, or --generate; nothing was added")
+		}
+		if *slug != "" {
+			return generate(ctx, sys, dir, *slug, *seed, *tasks)
+		}
+		return addFile(ctx, sys, dir, *manifest, *file)
+	}
+}
+
+// maxDraw bounds a generated benchmark.
+const maxDraw = 1_000_000
+
+func generate(ctx context.Context, sys System, dir, slug string, seed uint64, n int) error {
+	if n < 1 || n > maxDraw {
+		return refuse("invalid_input", "a draw has 1 to %d tasks; nothing was added", maxDraw)
+	}
+	return withData(ctx, dir, func(o *open) error {
+		p, err := o.catalog.Generate(ctx, slug, seed, n)
+		if err != nil {
+			return err
+		}
+		printProfile(sys.Stdout, p, "ready")
+		return nil
+	})
+}
+
+func addFile(ctx context.Context, sys System, dir, manifest, file string) error {
+	m, err := readManifest(manifest)
+	if err != nil {
+		return err
+	}
+	return withData(ctx, dir, func(o *open) error {
+		added, err := o.catalog.Add(ctx, m, func() (io.ReadCloser, error) { return os.Open(file) })
+		var bad *bundle.Refusal
+		var one *bundle.Finding
+		switch {
+		case errors.As(err, &bad):
+			return refuse("manifest_invalid", "%s\nNothing was added", findings(bad))
+		case errors.As(err, &one):
+			return refuse("manifest_invalid", "%s\nNothing was added", one)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			return refuse("invalid_input", "the data file %s cannot be read: %s; nothing was added", file, reason(err))
+		case err != nil:
+			return err
+		}
+		state := "added"
+		if !added.Made {
+			state = "was there already"
+		}
+		printProfile(sys.Stdout, added.Profile, state)
+		return nil
+	})
+}
+
+// readManifest reads a file, or a manifest that ships with the program when
+// there is no such file.
+func readManifest(name string) (bundle.Manifest, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(shipped(), name) {
+		var own fs.File
+		if own, err = manifests.FS().Open(name + ".json"); err == nil {
+			defer own.Close()
+			return bundle.ReadManifest(own)
+		}
+	}
+	if err != nil {
+		return bundle.Manifest{}, refuse("invalid_input", "the manifest %s cannot be read: %s; nothing was added", name, reason(err))
+	}
+	defer f.Close()
+	m, err := bundle.ReadManifest(f)
+	var bad *bundle.Refusal
+	if errors.As(err, &bad) {
+		return m, refuse("manifest_invalid", "%s\nNothing was added", findings(bad))
+	}
+	return m, err
+}
+
+// shipped names the manifests that come with the program.
+func shipped() []string {
+	all, err := fs.Glob(manifests.FS(), "*.json")
+	if err != nil {
+		panic(err) // the pattern is well formed
+	}
+	for i, name := range all {
+		all[i] = strings.TrimSuffix(name, ".json")
+	}
+	return all
+}
+
+const maxFindings = 20
+
+func findings(r *bundle.Refusal) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the %s was refused:", r.What)
+	for i, f := range r.Findings {
+		if i == maxFindings {
+			fmt.Fprintf(&b, "\n  and %d more", len(r.Findings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s", f.Error())
+	}
+	return b.String()
+}
+
+func printProfile(w io.Writer, p core.Profile, state string) {
+	fmt.Fprintf(w, "%s %s\n", p.ID, state)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "  tasks\t%d\n", p.TaskCount)
+	fmt.Fprintf(t, "  data sha256\t%s\n", p.DatasetSHA256)
+	fmt.Fprintf(t, "  tasks sha256\t%s\n", p.PopulationSHA256)
+	fmt.Fprintf(t, "  licence\t%s\n", orNone(p.Licence.Data))
+	if p.Source.URL != "" {
+		fmt.Fprintf(t, "  source\t%s %s\n", p.Source.URL, p.Source.Revision)
+	}
+	t.Flush() // writes to w, whose errors are not ours to report
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none given"
+	}
+	return s
+}
+
+func catalogListCommand(f *flagSet) action {
+	data := f.data()
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		return withData(ctx, dir, func(o *open) error {
+			if err := o.catalog.Install(ctx); err != nil {
+				return err
+			}
+			all, err := o.catalog.Profiles(ctx, core.Scope{})
+			if err != nil {
+				return err
+			}
+			t := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "ID\tTASKS\tSTATUS\tLICENCE\tNAME")
+			for _, p := range all {
+				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", p.ID, p.TaskCount, p.Status, orNone(p.Licence.Data), p.Name)
+			}
+			return t.Flush()
+		})
+	}
+}
+
+func creditsGrantCommand(f *flagSet) action {
+	data, note := f.data(), f.StringLong("note", "", "why, for the ledger")
+	return func(ctx context.Context, sys System, operands []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		amount, err := usd.Parse(operands[1])
+		if err != nil || amount == 0 {
+			return refuse("invalid_input", "an amount is US dollars such as 25 or 0.50; nothing was granted")
+		}
+		w := core.WorkspaceID(operands[0])
+		return withData(ctx, dir, func(o *open) error {
+			if err := o.store.Grant(ctx, newID(), w, core.CreditBook, amount, *note); err != nil {
+				return err
+			}
+			c, err := o.store.Credits(ctx, w, core.CreditBook)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(sys.Stdout, "%s granted to %s; available %s, held %s\n", amount, w, c.Available, c.Held)
+			return nil
+		})
+	}
+}
+
+func keysCreateCommand(f *flagSet) action {
+	data := f.data()
+	workspace := f.StringLong("workspace", "", "workspace that the key acts for")
+	name := f.StringLong("name", "", "name of the key")
+	scopes := f.StringLong("scopes", "", "scopes by comma: "+strings.Join(httpapi.Scopes(), ","))
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		list := strings.FieldsFunc(*scopes, func(r rune) bool { return r == ',' || r == ' ' })
+		for _, s := range list {
+			if !slices.Contains(httpapi.Scopes(), s) {
+				return refuse("invalid_input", "a scope is not known; the scopes are %s. No key was made", strings.Join(httpapi.Scopes(), ", "))
+			}
+		}
+		if *workspace == "" || *name == "" || len(*name) > 80 || len(list) == 0 {
+			return refuse("invalid_input", "a key needs --workspace, --name (at most 80 characters) and --scopes; no key was made")
+		}
+		return withData(ctx, dir, func(o *open) error { return createKey(ctx, sys, o, *workspace, *name, list) })
+	}
+}
+
+func createKey(ctx context.Context, sys System, o *open, workspace, name string, scopes []string) error {
+	w, err := o.store.Workspace(ctx, core.WorkspaceID(workspace))
+	if err != nil {
+		return err
+	}
+	key, err := seal.NewKey(seal.APIKey, rand.Reader)
+	if err != nil {
+		return err
+	}
+	slices.Sort(scopes)
+	row := store.Key{ID: newID(), Workspace: w.ID, Name: name, Prefix: key.Prefix(), MAC: o.master.MAC(key), Scopes: slices.Compact(scopes)}
+	if err := o.store.InsertKey(ctx, row); err != nil {
+		return err
+	}
+	fmt.Fprintf(sys.Stderr, "Key %s for workspace %s. It is shown once; keep it in a secret manager.\n", row.Prefix, w.ID)
+	fmt.Fprintln(sys.Stdout, key.Reveal())
+	return nil
+}
+
+func auditCommand(f *flagSet) action {
+	data, asJSON := f.data(), f.toggle("json", "print one JSON document")
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		return withData(ctx, dir, func(o *open) error {
+			found, err := o.store.Audit(ctx)
+			if err != nil {
+				return err
+			}
+			if err := printAudit(sys.Stdout, found, *asJSON); err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				return &refusal{code: "audit_failed", message: fmt.Sprintf("%d findings: the record contradicts itself", len(found)), status: exitFailed}
+			}
+			return nil
+		})
+	}
+}
+
+func printAudit(w io.Writer, found []store.Finding, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(map[string]any{"ok": len(found) == 0, "findings": found})
+	}
+	for _, f := range found {
+		fmt.Fprintf(w, "%s: %s: %s\n", f.Rule, f.Subject, f.Detail)
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(w, "No findings.")
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+)
+
+func serveCommand(f *flagSet) action {
+	data, verbose := f.data(), f.toggle("verbose", "log every request")
+	addr := f.StringLong("addr", "127.0.0.1:7788", "address to listen on")
+	grace := f.DurationLong("grace", defaultGrace, "how long to wait for calls in flight when stopping")
+	private := f.StringListLong("allow-private", "a private host:port that connections may reach; repeat it for more")
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		return r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private})
+	}
+}
+
+func localCommand(f *flagSet) action {
+	data, verbose := f.data(), f.toggle("verbose", "log every request")
+	port := f.IntLong("port", defaultPort, "first loopback port to try")
+	idle := f.DurationLong("idle", defaultIdle, "end after this long without a request or an active run")
+	grace := f.DurationLong("grace", defaultGrace, "how long to wait for calls in flight when stopping")
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		if *port < 0 || *port > 65535 || *idle <= 0 {
+			return refuse("invalid_input", "--port is 0 to 65535 and --idle is more than nothing")
+		}
+		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		return r.local(ctx, *port, *idle)
+	}
+}
+
+func versionCommand(*flagSet) action {
+	return func(_ context.Context, sys System, _ []string) error {
+		fmt.Fprintf(sys.Stdout, "evalrouterd %s\n", sys.Version)
+		return nil
+	}
+}

@@ -1,0 +1,280 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/daemon"
+)
+
+// asProgram makes the test binary the program itself.
+const asProgram = "EVALROUTERD_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) == "" {
+		os.Exit(withTemplate(m.Run))
+	}
+	if mask := os.Getenv("EVALROUTERD_TEST_UMASK"); mask == "0" {
+		syscall.Umask(0)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(daemon.Run(context.Background(), os.Args[1:], daemon.System{
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "0.0.0-test", Signals: signals,
+	}))
+}
+
+// template names a directory whose database has the built-in benchmarks, so
+// that not every daemon of the tests computes them.
+const template = "EVALROUTERD_TEST_TEMPLATE"
+
+func withTemplate(tests func() int) int {
+	dir, err := os.MkdirTemp("", "evalrouterd-test-*")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Setenv(template, dir)
+	}
+	status := daemon.Run(context.Background(), []string{"catalog", "list", "--data", dir}, daemon.System{Stdout: io.Discard, Stderr: os.Stderr, Getenv: os.Getenv})
+	if err != nil || status != 0 {
+		fmt.Fprintln(os.Stderr, "no template for the tests:", err)
+		return 1
+	}
+	return tests()
+}
+
+// furnish puts the template's database into an empty directory.
+func furnish(t *testing.T, dir string) {
+	t.Helper()
+	db := filepath.Join(dir, "evalrouter.db")
+	if _, err := os.Stat(db); err == nil {
+		return
+	}
+	b, err := os.ReadFile(filepath.Join(os.Getenv(template), "evalrouter.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(db, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program makes a process of the program that has not begun.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir(), "XDG_DATA_HOME=")
+	return cmd
+}
+
+// ran is what a process said and how it ended.
+type ran struct {
+	stdout, stderr string
+	status         int
+}
+
+// run runs the program to its end.
+func run(t *testing.T, args ...string) ran {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := program(t, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// ok demands success.
+func (r ran) ok(t *testing.T) ran {
+	t.Helper()
+	if r.status != 0 {
+		t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// living is a running daemon.
+type living struct {
+	cmd    *exec.Cmd
+	dir    string
+	base   string
+	stderr *said
+	gone   chan struct{}
+}
+
+// said is what a living process wrote so far.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write adds to it.
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+// String is all of it.
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// startLocal starts a local service and waits until it is ready. Of flags that
+// stand twice the last one counts.
+func startLocal(t *testing.T, dir string, more ...string) *living {
+	t.Helper()
+	furnish(t, dir)
+	return adopt(t, program(t, append([]string{"local", "--data", dir, "--port", "0"}, more...)...), dir)
+}
+
+// adopt starts a process of the local service and waits until it is ready.
+func adopt(t *testing.T, cmd *exec.Cmd, dir string) *living {
+	t.Helper()
+	l := begin(t, cmd, dir)
+	var record struct {
+		BaseURL string `json:"base_url"`
+	}
+	until(t, l, "its record", func() bool {
+		b, err := os.ReadFile(filepath.Join(dir, "service.json"))
+		return err == nil && json.Unmarshal(b, &record) == nil && record.BaseURL != ""
+	})
+	l.base = record.BaseURL
+	return l
+}
+
+func launch(t *testing.T, dir string, args ...string) *living {
+	t.Helper()
+	return begin(t, program(t, args...), dir)
+}
+
+func begin(t *testing.T, cmd *exec.Cmd, dir string) *living {
+	t.Helper()
+	l := &living{cmd: cmd, dir: dir, stderr: &said{}, gone: make(chan struct{})}
+	l.cmd.Stderr = l.stderr
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(l.gone)
+		_ = l.cmd.Wait() // its status is in ProcessState
+	}()
+	t.Cleanup(func() {
+		_ = l.cmd.Process.Kill() // gone already, as a rule
+		<-l.gone
+	})
+	return l
+}
+
+// until polls a fact about another process, which cannot signal us.
+func until(t *testing.T, l *living, what string, fact func() bool) {
+	t.Helper()
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !fact() {
+		select {
+		case <-tick.C:
+		case <-l.gone:
+			if fact() {
+				return
+			}
+			t.Fatalf("the daemon ended before %s: %s", what, l.stderr)
+		case <-limit.C:
+			t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+// ended waits for the end and gives the exit status.
+func (l *living) ended(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-l.gone:
+		return l.cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatal("the daemon did not end")
+		return -1
+	}
+}
+
+func (l *living) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := l.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *living) token(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(l.dir, "owner.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// call asks the daemon and decodes its answer.
+func (l *living) call(t *testing.T, method, path string, body any, into any, header ...string) int {
+	t.Helper()
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = bytes.NewReader(b)
+	}
+	req, err := http.NewRequest(method, l.base+path, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+l.token(t))
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	if h := req.Header.Get("Host"); h != "" {
+		req.Host = h
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if into != nil {
+		if err := json.Unmarshal(b, into); err != nil {
+			t.Fatalf("%s %s: %v: %s", method, path, err, b)
+		}
+	}
+	return res.StatusCode
+}

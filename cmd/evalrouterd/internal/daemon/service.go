@@ -1,0 +1,153 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// The store keeps every interface that its users declare.
+var (
+	_ engine.Journal      = (*store.Store)(nil)
+	_ engine.Runs         = (*store.Store)(nil)
+	_ admission.Store     = (*store.Store)(nil)
+	_ connection.Store    = (*store.Store)(nil)
+	_ catalog.Store       = (*store.Store)(nil)
+	_ httpapi.Runs        = (*store.Store)(nil)
+	_ httpapi.Accounts    = (*store.Store)(nil)
+	_ httpapi.Connections = (*connection.Service)(nil)
+)
+
+// open is the database of a data directory with its catalog and secrets.
+type open struct {
+	dir     dataDir
+	store   *store.Store
+	catalog *catalog.Catalog
+	master  *seal.Master
+}
+
+// openData opens a data directory for any command. It takes no lock.
+func openData(ctx context.Context, path string) (*open, error) {
+	d, err := openDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.private(databaseFile); err != nil {
+		return nil, refuse("data_dir_unwritable", "the database in %s cannot be opened: %s", d, reason(err))
+	}
+	master, err := seal.LoadOrCreate(d.path(masterFile), rand.Reader)
+	if err != nil {
+		return nil, refuse("data_dir_unwritable", "%s", err)
+	}
+	st, err := store.Open(ctx, store.Options{Path: d.path(databaseFile), Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
+	return &open{dir: d, store: st, catalog: catalog.New(st, practice.Routes()), master: master}, nil
+}
+
+func (o *open) close() error { return o.store.Close() }
+
+// service is a running service without its listener.
+type service struct {
+	*open
+	engine  *engine.Engine
+	server  *httpapi.Server
+	pool    *netguard.Pool
+	changes *changes
+	log     *slog.Logger
+	// answers keeps what was received until it is recorded; kept is what an
+	// earlier process left in it.
+	answers *spool.Spool
+	kept    []core.Response
+}
+
+// options is what serve and local start alike.
+type options struct {
+	policy  netguard.Policy
+	owner   string
+	hosts   func(string) bool
+	version string
+	log     *slog.Logger
+}
+
+// newService joins the parts. Nothing runs yet.
+func newService(data *open, o options) (*service, error) {
+	s := &service{open: data, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), changes: newChanges(), log: o.log}
+	calls := openai.Config{Transport: func(t core.Target) http.RoundTripper { return s.pool.For(t.Name()) }, Now: time.Now}
+	adapters := provider.Set{
+		core.OpenAIChat: openai.Chat(calls), core.OpenAICompletions: openai.Completions(calls), core.PracticeProtocol: practice.New(practice.Wait),
+	}
+	connections := &connection.Service{
+		Store: s.store, Sealer: s.master, Adapters: adapters, Now: time.Now, NewID: newID,
+		CheckURL: func(base string) (*url.URL, error) { return o.policy.CheckURL(base) },
+	}
+	exports, err := s.dir.exports()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dir.private(answersFile); err != nil {
+		return nil, err
+	}
+	if s.answers, s.kept, err = spool.Open(s.dir.path(answersFile)); err != nil {
+		return nil, err
+	}
+	s.engine = engine.New(s.engineOptions(adapters, connections))
+	wake := waker{s.engine, s.changes}
+	s.server, err = httpapi.New(httpapi.Options{
+		Catalog: s.catalog, Runs: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
+		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
+		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, Log: o.log,
+		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
+	})
+	return s, err
+}
+
+func (s *service) engineOptions(adapters provider.Set, connections *connection.Service) engine.Options {
+	return engine.Options{
+		Journal: s.store, Answers: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: connections, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
+		Jitter: jitter, Log: s.log, Worker: newID(), Changed: s.changes.publish,
+	}
+}
+
+// start installs the built-in benchmarks and takes up live runs. The caller
+// holds the directory's lock.
+func (s *service) start(ctx context.Context) error {
+	if err := s.catalog.Install(ctx); err != nil {
+		return fmt.Errorf("install the built-in benchmarks: %w", err)
+	}
+	kept := s.kept
+	s.kept = nil
+	return s.engine.Start(ctx, kept)
+}
+
+// stop begins no more calls, waits for those in flight until ctx ends, and
+// closes the database.
+func (s *service) stop(ctx context.Context) error {
+	err := s.engine.Stop(ctx)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("calls in flight were cut off; the next start marks them unknown")
+		err = nil
+	}
+	s.pool.Close()
+	return errors.Join(err, s.answers.Close(), s.close())
+}

@@ -1,0 +1,95 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+)
+
+// System is what the process gets from outside.
+type System struct {
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Version        string
+	// Signals carries the wish to stop; a second one means at once.
+	Signals <-chan os.Signal
+}
+
+// Exit statuses.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitRefused = 2
+)
+
+// refusal ends the process with a code, a sentence and a status.
+type refusal struct {
+	code    string
+	message string
+	status  int
+}
+
+// Error is the sentence with its code.
+func (r *refusal) Error() string { return fmt.Sprintf("%s (%s)", r.message, r.code) }
+
+func refuse(code, format string, args ...any) *refusal {
+	return &refusal{code: code, message: fmt.Sprintf(format, args...), status: exitRefused}
+}
+
+// report prints an error as one line and gives its exit status.
+func (s System) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var r *refusal
+	var no *core.Refusal
+	switch {
+	case errors.As(err, &r):
+		fmt.Fprintf(s.Stderr, "evalrouterd: %s\n", r)
+		return r.status
+	case errors.As(err, &no):
+		fmt.Fprintf(s.Stderr, "evalrouterd: %s (%s)\n", no.Message, no.Code)
+		return exitRefused
+	}
+	fmt.Fprintf(s.Stderr, "evalrouterd: %s\n", err)
+	return exitFailed
+}
+
+// clock is real time for the engine.
+type clock struct{}
+
+// Now is the time.
+func (clock) Now() time.Time { return time.Now() }
+
+// Sleep waits, or returns the context's error.
+func (clock) Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func newID() string { return uuid.NewString() }
+
+// newCallID is time-ordered, so that journals append.
+func newCallID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func randomBytes(b []byte) {
+	// crypto/rand.Read never fails: it ends the process instead.
+	rand.Read(b)
+}
+
+func jitter() float64 { return mathrand.Float64() }

@@ -1,0 +1,212 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// book is a run's rows as a slice.
+type book []store.SampleRow
+
+func (b book) Samples(_ context.Context, _ core.RunID, from int) iter.Seq2[store.SampleRow, error] {
+	return func(yield func(store.SampleRow, error) bool) {
+		for _, r := range b {
+			if r.Idx >= from && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// numbered names tasks by their position.
+type numbered struct{}
+
+func (numbered) Task(_ context.Context, _ core.Profile, pos int) (bundle.Task, error) {
+	return bundle.Task{ID: fmt.Sprintf("t%d", pos)}, nil
+}
+
+// plain is an adapter whose answers are their own text.
+type plain struct{ provider.Adapter }
+
+func (plain) Parse(raw []byte) provider.Outcome {
+	return provider.Outcome{Class: provider.Answered, Text: string(raw)}
+}
+
+func source(b book) export.Source {
+	return export.Source{Samples: b, Tasks: numbered{}, Adapters: provider.Set{"plain": plain{}}}
+}
+
+func runOf(planned int, state core.State, reason core.Reason) export.Run {
+	q := core.Quote{Profile: core.Profile{ID: "b@1", TaskCount: 10}, Coverage: core.Coverage{N: planned, Seed: 3}, Target: core.Target{Protocol: "plain"}}
+	return export.Run{Run: core.Run{ID: "r", Planned: planned, State: state, Reason: reason}, Quote: q}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	graded := func(i int) store.SampleRow {
+		return store.SampleRow{Sample: core.Sample{Idx: i, TaskID: fmt.Sprintf("g%d", i), State: core.SampleGraded, Outcome: bundle.Right}}
+	}
+	replanned := store.SampleRow{Sample: core.Sample{Idx: 2, TaskID: "g2", State: core.SamplePlanned, Attempt: 1}}
+	tests := []struct {
+		name   string
+		state  core.State
+		reason core.Reason
+		rows   book
+		from   int
+		want   []string // status per task from "from" on
+	}{
+		{"nothing opened, live", core.Running, "", nil, 0, []string{"planned", "planned", "planned", "planned"}},
+		{"some opened, live", core.Running, "", book{graded(1), {Sample: core.Sample{Idx: 3, State: core.SampleInCall}}}, 0, []string{"planned", "graded", "planned", "calling"}},
+		{"cap", core.Partial, core.SpendingCap, book{graded(0), graded(1), replanned}, 0, []string{"graded", "graded", "skipped_budget", "skipped_budget"}},
+		{"person", core.Cancelled, core.CancelledByUser, book{graded(0)}, 0, []string{"graded", "cancelled", "cancelled", "cancelled"}},
+		{"time", core.Partial, core.TimeLimit, book{graded(0)}, 0, []string{"graded", "time_limit", "time_limit", "time_limit"}},
+		{"provider", core.Partial, core.ProviderDown, book{graded(0)}, 0, []string{"graded", "pending", "pending", "pending"}},
+		{"errors", core.Completed, core.ReasonCompleted, book{
+			graded(0), {Sample: core.Sample{Idx: 1, State: core.SampleUnresolved, Outcome: core.ProviderError}},
+			{Sample: core.Sample{Idx: 2, State: core.SampleFailed, Outcome: core.GraderError}}, {Sample: core.Sample{Idx: 3, State: core.SampleRefused, Outcome: bundle.Refused}},
+		}, 0, []string{"graded", "error", "error", "refused"}},
+		{"from the middle of a gap", core.Running, "", book{graded(0), graded(3)}, 2, []string{"planned", "graded"}},
+		{"from the end", core.Running, "", book{graded(0)}, 4, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			idx := tt.from
+			for row, err := range source(tt.rows).Rows(t.Context(), runOf(4, tt.state, tt.reason), tt.from) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if row.Idx != idx {
+					t.Errorf("row %d has the index %d", idx, row.Idx)
+				}
+				if tt.state.Terminal() && row.Outcome == "" {
+					t.Errorf("row %d of an ended run has no outcome", idx)
+				}
+				idx++
+				got = append(got, row.Status)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestRowsStop leaves early, as pages do, at every place.
+func TestRowsStop(t *testing.T) {
+	t.Parallel()
+	rows := book{{Sample: core.Sample{Idx: 1}}, {Sample: core.Sample{Idx: 4}}}
+	for stop := range 7 {
+		n := 0
+		for _, err := range source(rows).Rows(t.Context(), runOf(6, core.Running, ""), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n > stop {
+				break
+			}
+		}
+		if want := min(stop+1, 6); n != want {
+			t.Errorf("stopping after %d gave %d rows", want, n)
+		}
+	}
+}
+
+// TestCSVFormulas writes answers that a spreadsheet would run.
+func TestCSVFormulas(t *testing.T) {
+	t.Parallel()
+	score := 0.5
+	tests := []struct{ name, answer, want string }{
+		{"plain", "42", "42"},
+		{"empty", "", ""},
+		{"quotes, commas, lines", "a \"b\",\r\nc", "a \"b\",\nc"}, // the reader folds CRLF
+		{"formula", "=1+1", "'=1+1"},
+		{"plus", "+1", "'+1"},
+		{"minus", "-1", "'-1"},
+		{"at", "@SUM(A1)", "'@SUM(A1)"},
+		{"tab", "\t=1", "'\t=1"},
+		{"carriage return", "\r=1", "'\r=1"},
+		{"space before", "  =1", "'  =1"},
+		{"line before", "\n=1", "'\n=1"},
+		{"byte order mark before", "\uFEFF=1", "'\uFEFF=1"},
+		{"zero width before", "\u200B=1", "'\u200B=1"},
+		{"full width", "\uFF1D1", "'\uFF1D1"},
+		{"full width minus", "\uFF0D1", "'\uFF0D1"},
+		{"sign inside", "a=1", "a=1"},
+		{"pipe command", "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			rows := book{{Sample: core.Sample{Idx: 0, TaskID: "=task", State: core.SampleGraded, Outcome: bundle.Right, Attempt: 1, Charge: 7, Score: &score, Grader: "g@1"},
+				Raw: []byte(tt.answer), Finish: "stop", UsageDoc: `{"input":3,"output":4,"cache_read":2}`}}
+			var out bytes.Buffer
+			if err := source(rows).CSV(t.Context(), runOf(1, core.Completed, core.ReasonCompleted), "accuracy", &out); err != nil {
+				t.Fatal(err)
+			}
+			got, err := csv.NewReader(&out).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cells := map[string]string{}
+			for i, name := range got[0] {
+				cells[name] = got[1][i]
+			}
+			for name, want := range map[string]string{
+				"answer": tt.want, "task_id": "'=task", "score_accuracy": "0.5", "charge_microusd": "7", "attempt": "1", "input_tokens": "5", "output_tokens": "4",
+				"grader_id": "g", "grader_version": "1", "reused": "false",
+			} {
+				if cells[name] != want {
+					t.Errorf("%s is %q, want %q", name, cells[name], want)
+				}
+			}
+		})
+	}
+}
+
+// TestCSVQuoting looks at the bytes: every text quoted, numbers bare, CRLF.
+func TestCSVQuoting(t *testing.T) {
+	t.Parallel()
+	rows := book{{Sample: core.Sample{Idx: 0, TaskID: "t", State: core.SampleFailed, Outcome: core.ProviderError, Code: "provider_error", Attempt: 2}}}
+	var out bytes.Buffer
+	if err := source(rows).CSV(t.Context(), runOf(1, core.Completed, core.ReasonCompleted), "accuracy", &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\r\n")
+	want := `"b@1","t",2,"error","provider_error","provider_error",,"","","",,,0,"","","","r",false`
+	if len(lines) != 3 || lines[1] != want || lines[2] != "" {
+		t.Errorf("the lines are %q", lines)
+	}
+}
+
+// TestAnswerExpired tells an answer that is gone from one that never was.
+func TestAnswerExpired(t *testing.T) {
+	t.Parallel()
+	r := runOf(1, core.Completed, core.ReasonCompleted)
+	gone, err := source(nil).Answer(r, export.Row{SampleRow: store.SampleRow{Finish: "stop"}})
+	if err != nil || !gone.Expired || gone.Text != nil {
+		t.Errorf("an answer that is gone reads %+v (%v)", gone, err)
+	}
+	never, err := source(nil).Answer(r, export.Row{})
+	if err != nil || never.Expired || never.Text != nil {
+		t.Errorf("an answer that never was reads %+v (%v)", never, err)
+	}
+	r.Quote.Target.Protocol = "unknown"
+	if _, err := source(nil).Answer(r, export.Row{SampleRow: store.SampleRow{Raw: []byte("x")}}); err == nil {
+		t.Error("an answer was read without an adapter")
+	}
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
+)
+
+// maxBody bounds a JSON request.
+const maxBody = 256 << 10
+
+// readBody checks type and size of a body before anything is decoded, and
+// puts the whole body in place of the connection.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset := params["charset"]
+	if err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return notJSONBody()
+	}
+	if r.ContentLength > maxBody {
+		return tooLarge()
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var big *http.MaxBytesError
+	switch {
+	case errors.As(err, &big):
+		return tooLarge()
+	case err != nil:
+		return refuseField("", "incomplete", "the body did not arrive whole; nothing was done")
+	case len(bytes.TrimSpace(data)) == 0:
+		return refuseField("", "required", "this route needs a body; nothing was done")
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
+	r.ContentLength = int64(len(data))
+	r.Header.Set("Content-Type", "application/json")
+	return nil
+}
+
+// body is a request body: decoded strictly, with what was wrong kept apart so
+// that it is answered as paths and codes.
+type body[T any] struct {
+	value T
+	err   error
+}
+
+// decode is how the router's JSON format fills it.
+func (b *body[T]) decode(data []byte) { b.err = strictjson.Decode(data, &b.value) }
+
+func (b *body[T]) problem() error { return b.err }
+
+// Schema describes the body as the record it holds.
+func (*body[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// With is the part of an input that has a JSON body. Raw is the body as it
+// came, good until the handler returns.
+type With[T any] struct {
+	Body    body[T]
+	RawBody []byte
+}
+
+func (w *With[T]) problem() error { return w.Body.problem() }
+
+// faulty is an input that can say what was wrong with its body.
+type faulty interface{ problem() error }
+
+// decoder is a value that decodes itself strictly.
+type decoder interface{ decode([]byte) }
+
+// jsonFormat is the only format of the API.
+func jsonFormat() huma.Format {
+	return huma.Format{
+		Marshal: encodeJSON,
+		Unmarshal: func(data []byte, into any) error {
+			if d, ok := into.(decoder); ok {
+				d.decode(data)
+				return nil
+			}
+			return strictjson.Decode(data, into)
+		},
+	}
+}
+
+// encodeJSON writes a record as one line. Nothing is written unless all of it
+// can be encoded.
+func encodeJSON(w io.Writer, v any) error {
+	b, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// marshal is JSON without the escapes that only HTML needs.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}

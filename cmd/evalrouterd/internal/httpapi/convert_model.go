@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// Who bills the provider's part of a call.
+const (
+	chargesIncluded = "included"
+	chargesExternal = "external"
+)
+
+func chargesOf(t core.Target) string {
+	if t.Metered() {
+		return chargesExternal
+	}
+	return chargesIncluded
+}
+
+// pricing is a target's rates; null rates are unknown ones, as of a connection
+// whose owner declared none.
+func pricing(t core.Target) *api.Pricing {
+	p := &api.Pricing{Currency: "USD", Unit: "per_million_tokens", ProviderCharges: chargesOf(t), TaskFeeMicrousd: ptr(usd.Micro(0)), ExecutionFeeMicrousd: ptr(usd.Micro(0))}
+	if !t.Priced {
+		return p
+	}
+	rate := func(v usd.PerMillion) *usd.Micro { return ptr(usd.Micro(v)) }
+	p.InputMicrousd, p.OutputMicrousd = rate(t.Prices.Input), rate(t.Prices.Output)
+	p.CachedInputMicrousd, p.ReasoningMicrousd = rate(t.Prices.CacheRead), rate(t.Prices.Reasoning)
+	p.PerRequestMicrousd = ptr(t.Prices.Request)
+	p.EffectiveAt = maybeTime(t.Prices.Effective)
+	return p
+}
+
+func limitsOf(t core.Target) map[string]any {
+	return map[string]any{"context_window": t.ContextWindow, "max_output_tokens": t.MaxOutputTokens, "max_concurrency": t.Ceiling}
+}
+
+func managedRoute(t core.Target) api.ManagedRoute {
+	r := api.ManagedRoute{
+		ID: string(t.RouteID), ModelID: t.ModelID, DisplayName: t.DisplayName, Provider: t.Provider, Status: t.Status, PriceVersion: t.Prices.Version,
+		Revision: t.Revision, Capabilities: []string{chat}, Pricing: pricing(t), Limits: limitsOf(t), Reasoning: &api.ReasoningControls{Mode: "none"},
+		Benchmarkable: t.Status == "active", Simulated: t.Simulated,
+	}
+	if t.Simulated {
+		r.Description = ptr("Answers are made on this machine from the tasks themselves and show nothing about a model.")
+	}
+	return r
+}
+
+// connectionRoute shows a connection as a route that only its owner has.
+func connectionRoute(t core.Target) api.ManagedRoute {
+	r := managedRoute(t)
+	r.ID, r.PriceVersion = t.Name(), priceVersion(t)
+	r.Reasoning = &api.ReasoningControls{Mode: "provider_default"}
+	return r
+}
+
+func priceVersion(t core.Target) string {
+	if t.Prices.Version == "" {
+		return "none"
+	}
+	return t.Prices.Version
+}
+
+func selectedModel(q core.Quote) api.SelectedModel {
+	t := q.Target
+	limits := limitsOf(t)
+	limits["output_tokens_per_task"] = q.OutputBound()
+	return api.SelectedModel{
+		Kind: t.Kind, ModelID: t.ModelID, Protocol: t.Protocol, Revision: t.Revision, Capabilities: []string{chat}, Limits: limits,
+		RouteID: maybe(t.RouteID), ConnectionID: maybe(t.ConnectionID), PriceVersion: ptr(priceVersion(t)), ProviderCharges: ptr(chargesOf(t)),
+		Generation: map[string]any{"max_output_tokens": q.OutputBound()}, Pricing: pricing(t), DisplayName: t.DisplayName, Simulated: t.Simulated,
+	}
+}
+
+func model(q core.Quote) api.Model {
+	m := selectedModel(q)
+	return api.Model{Selected: &m}
+}
+
+// connectionRecord shows a connection. Whether a key is kept is told; the key
+// never is.
+func connectionRecord(c core.ConnectionInfo) api.ConnectionRecord {
+	r := api.ConnectionRecord{
+		ID: string(c.ID), Name: c.Name, BaseURL: c.BaseURL, ModelID: c.ModelID, Protocol: c.Protocol, Revision: c.Revision, Capabilities: []string{chat},
+		CheckResult: checkResult(c.Check), CreatedAt: timeOf(c.CreatedAt), CheckedAt: maybeTime(c.CheckedAt), DisabledAt: maybeTime(c.DisabledAt),
+		Config: map[string]any{
+			"max_output_tokens": c.MaxOutputTokens, "context_window": c.ContextWindow, "max_concurrency": c.MaxConcurrency, "has_key": len(c.SealedKey) > 0,
+		},
+	}
+	if c.PriceIn != nil && c.PriceOut != nil {
+		r.PriceInMicrousd, r.PriceOutMicrousd = ptr(usd.Micro(*c.PriceIn)), ptr(usd.Micro(*c.PriceOut))
+	}
+	return r
+}
+
+func checkResult(c core.CheckResult) api.CheckResult {
+	out := api.CheckResult{
+		Status: c.Status, ErrorCode: maybe(c.ErrorCode), Message: c.Message, LatencyMS: c.LatencyMS, ModelEcho: maybe(c.ModelEcho),
+		SentRequest: c.SentRequest, CheckedAt: maybeTime(c.At),
+	}
+	if c.Status == "ok" {
+		out.Capabilities = []string{chat}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+func quoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord {
+	status := "open"
+	switch {
+	case q.Run != "":
+		status = "accepted"
+	case now >= q.ExpiresAt:
+		status = "expired"
+	}
+	r := api.QuoteRecord{
+		ID: string(q.ID), PriceVersion: priceVersion(q.Target), CreatedAt: timeOf(q.CreatedAt), ExpiresAt: timeOf(q.ExpiresAt), Plan: quotePlan(q.Quote),
+		Retention: api.RetentionPolicy{RawDays: core.RawDays, SummaryDays: core.SummaryDays, StartsAt: "run_created_at"},
+		Status:    status, RunID: maybe(q.Run), OutputFormat: ptr("default"), Concurrency: quoteConcurrency(q.Quote),
+		Compatibility: api.Compatibility{OK: true, Reasons: []api.Reason{}}, Preview: q.Preview, ExpiresIn: max(0, int64(q.ExpiresAt-now)/1_000_000),
+	}
+	if q.Cap > 0 {
+		r.MaxChargeMicrousd = ptr(q.Cap)
+	}
+	if q.Target.Priced {
+		r.MinimumCapMicrousd = ptr(q.MinCap)
+	}
+	if q.Target.Metered() {
+		r.ExternalCharges = ptr(externalCharges(q.Target))
+	}
+	return r
+}
+
+func externalCharges(t core.Target) string {
+	if t.Priced {
+		return "The provider bills you directly. The cap counts its reported usage at your declared rates."
+	}
+	return "The provider bills you directly, and the cap cannot bound it: no rates are declared."
+}
+
+func quotePlan(q core.Quote) api.QuotePlan {
+	return api.QuotePlan{
+		SchemaVersion: 1, Model: model(q), Coverage: coverage(q.Coverage), Profiles: []api.ProfileSelection{selection(q)}, Pricing: pricing(q.Target),
+		SelectionSource: map[string]any{"kind": "profiles", "profile_ids": []string{string(q.Profile.ID)}}, TotalTasks: q.Coverage.N, Warnings: warnings(q.Warnings),
+	}
+}
+
+func warnings(w []string) []string {
+	if w == nil {
+		return []string{}
+	}
+	return w
+}
+
+// coverage shows what is evaluated. The seed stands beside full coverage too:
+// it decides the order.
+func coverage(c core.Coverage) api.Coverage {
+	out := api.Coverage{Mode: api.Sample, SampleCount: ptr(c.N), Seed: ptr(c.Seed)}
+	if c.Full {
+		out.Mode, out.SampleCount = api.Full, nil
+	}
+	return out
+}
+
+func selection(q core.Quote) api.ProfileSelection {
+	return api.ProfileSelection{
+		ID: string(q.Profile.ID), ManifestSHA256: q.Profile.ManifestSHA256, DatasetAssetsSHA256: q.Profile.DatasetSHA256,
+		SamplingAlgorithm: core.OrderAlgorithm, TaskIDsHash: q.TaskIDsHash, PopulationCount: q.Profile.TaskCount, SelectedCount: q.Coverage.N, AttemptsPerTask: 1,
+	}
+}
+
+func quoteConcurrency(q core.Quote) api.QuoteConcurrency {
+	reasons := warnings(q.LimitReasons)
+	return api.QuoteConcurrency{
+		Requested: api.Concurrency{Max: q.Concurrency.Max, N: q.Concurrency.N}, RunCeiling: q.Limit, Reasons: reasons,
+		Profiles: []api.ProfileConcurrency{{ProfileID: string(q.Profile.ID), Ceiling: q.Limit, Reasons: reasons}},
+	}
+}

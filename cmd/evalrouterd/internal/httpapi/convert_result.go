@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// ended is a run with its frozen result.
+type ended struct {
+	export.Run
+	result store.Result
+}
+
+func resultRecord(e ended, now core.Micros) api.ResultRecord {
+	cov := coverage(e.Quote.Coverage)
+	return api.ResultRecord{
+		ID: e.result.ID, RunID: string(e.ID), ManifestHash: e.ScopeHash, Checksum: e.result.Checksum, Version: e.result.Version,
+		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
+		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e),
+		Simulated: e.Quote.Target.Simulated, Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
+	}
+}
+
+func resultSummary(e ended) api.ResultSummary {
+	return api.ResultSummary{
+		SchemaVersion: 1, RunID: string(e.ID), Name: e.Name, ManifestHash: e.ScopeHash, ResultVersion: e.result.Version,
+		Status: api.RunStatus(e.result.State), TerminalReason: maybe(e.result.Reason), FinishedAt: timeOf(e.result.FinalizedAt),
+		Coverage: counts(e.result), BillingSnapshot: billing(e.result), Outcomes: outcomes(e.result.Outcomes),
+	}
+}
+
+func counts(r store.Result) api.CoverageCounts {
+	t := r.Outcomes
+	return api.CoverageCounts{
+		Planned: r.Planned, Attempted: t.Graded() + t.Errors(), Graded: t.Graded(), Errors: t.Errors(),
+		Cancelled: t[core.CancelledTask], SkippedBudget: t[core.SkippedBudget],
+	}
+}
+
+func billing(r store.Result) api.BillingSnapshot {
+	return api.BillingSnapshot{AsOf: timeOf(r.FinalizedAt), CapMicrousd: r.Money.Cap, SpendMicrousd: r.Money.Charged + r.Money.Metered}
+}
+
+func resultCosts(e ended) api.ResultCosts {
+	m := e.result.Money
+	out := api.ResultCosts{AsOf: timeOf(e.result.FinalizedAt), Basis: "managed_total", Currency: "USD", Note: "Everything that was charged for the model's answers."}
+	cost := api.ProfileCost{ProfileID: string(e.Quote.Profile.ID), ChargedMicrousd: m.Charged, TotalCostMicrousd: ptr(m.Charged)}
+	switch t := e.Quote.Target; {
+	case t.Simulated:
+		out.Note = "Practice credit only; no money was spent."
+	case t.Metered() && t.Priced:
+		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly. The total counts its reported usage at your declared rates."
+		cost.TotalCostMicrousd = ptr(m.Charged + m.Metered)
+	case t.Metered():
+		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly, at rates that this service does not know."
+		cost.TotalCostMicrousd = nil
+	}
+	out.Profiles = []api.ProfileCost{cost}
+	return out
+}
+
+func profileResult(e ended) api.ProfileResult {
+	p, c := e.Quote.Profile, counts(e.result)
+	out := api.ProfileResult{
+		ProfileID: string(p.ID), UnitID: string(p.ID), Name: p.Name, Runner: p.Runner, Status: string(e.result.State), UncertaintyNote: uncertaintyNote(e),
+		Selection: selection(e.Quote), Planned: c.Planned, Graded: c.Graded, Errors: c.Errors, Cancelled: c.Cancelled, SkippedBudget: c.SkippedBudget,
+		Eligible: ptr(p.TaskCount), Metrics: metrics(e), Native: map[string]any{}, DataLicense: maybe(p.Licence.Data), LicenseURL: maybe(p.Licence.URL),
+		SourceRevision: maybe(p.Source.Revision), SourceURL: maybe(p.Source.URL),
+	}
+	if len(e.result.Metrics) > 0 {
+		out.HeadlineKey = ptr(e.result.Metrics[0].Key)
+	}
+	if e.result.State == core.Failed {
+		out.ErrorCode = maybe(e.result.Reason)
+	}
+	return out
+}
+
+// uncertaintyNote says what the interval can and cannot tell.
+func uncertaintyNote(e ended) string {
+	n, p := e.result.Outcomes.Graded(), e.Quote.Profile
+	switch {
+	case n == 0:
+		return "Nothing was graded, so there is no figure."
+	case n < p.TaskCount:
+		return fmt.Sprintf("The interval is for all %d tasks, judged by %d graded ones. Tasks without a score are left out of it.", p.TaskCount, n)
+	}
+	return "Every task was graded. The interval is for other tasks of the same kind, not for these."
+}
+
+func metrics(e ended) []api.MetricRecord {
+	out := []api.MetricRecord{}
+	for _, m := range e.result.Metrics {
+		rec := api.MetricRecord{
+			Key: m.Key, Name: m.Name, Task: e.Quote.Profile.Slug, Source: e.Quote.Profile.Family, Value: clean(m.Value),
+			Direction: ptr("higher_is_better"), SampleCount: ptr(m.N), StandardError: m.StdErr,
+		}
+		if m.Interval != nil {
+			rec.Uncertainty = &api.Uncertainty{Interval: interval(*m.Interval, m.N, e.result.Planned, e.Quote)}
+		} else {
+			rec.Uncertainty = &api.Uncertainty{Reason: ptr("which interval is right is not settled for this score")}
+		}
+		out = append(out, rec)
+	}
+	return out
+}
+
+// notices repeats what a benchmark's licence asks to be shown.
+func notices(e ended) []api.BenchmarkNotice {
+	p := e.Quote.Profile
+	if p.Licence.Data == "" {
+		return []api.BenchmarkNotice{}
+	}
+	return []api.BenchmarkNotice{{
+		ProfileID: string(p.ID), AdaptationNotice: "Tasks are rendered as prompts from the named data; answers are graded by " + p.Grader.ID + " " + p.Grader.Version + ".",
+		EvidenceSHA256: p.DatasetSHA256, ManifestSHA256: p.ManifestSHA256,
+		Licenses: []api.LicenseNotice{{
+			Identifier: p.Licence.Data, Attribution: p.Name, SourceRevision: p.Source.Revision, SourceURL: p.Source.URL, Scope: "data",
+		}},
+	}}
+}
+
+func exportSummary(e ended, schema string, now core.Micros) api.ExportSummary {
+	return api.ExportSummary{
+		Schema: schema, RunID: string(e.ID), ResultVersion: e.result.Version, WorkspaceID: string(e.Workspace), GeneratedAt: timeOf(e.result.FinalizedAt),
+		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: selectedModel(e.Quote), Summary: resultSummary(e),
+		Profiles: []api.ExportProfile{exportProfile(e)}, BillingSnapshot: billing(e.result), ExportPolicy: policy(e, now), Checksum: e.result.Checksum,
+	}
+}
+
+func policy(e ended, now core.Micros) api.ExportPolicy {
+	r := retention(e.Run.Run, now)
+	p := api.ExportPolicy{Answers: "included", RawExpiresAt: r.RawExpiresAt}
+	if r.RawEvidenceExpired {
+		p.Answers, p.Reason = "expired", ptr("the answers were kept for "+fmt.Sprint(core.RawDays)+" days")
+	}
+	return p
+}
+
+func identities(q core.Quote) api.ExportIdentities {
+	p := q.Profile
+	return api.ExportIdentities{
+		ProfileID: string(p.ID), Slug: p.Slug, Version: versionOf(p), ManifestSHA256: p.ManifestSHA256, DatasetAssetsSHA256: p.DatasetSHA256,
+		PopulationCount: p.TaskCount, PopulationSHA256: p.PopulationSHA256, SelectedCount: q.Coverage.N, TaskIDsHash: q.TaskIDsHash,
+		SamplingAlgorithm: core.OrderAlgorithm, Coverage: coverage(q.Coverage), OutputFormat: "default",
+		Graders: []api.GraderRecord{graderRecord(p)},
+	}
+}
+
+// graderRecord identifies a grader; the hash is of its configuration as it
+// was declared.
+func graderRecord(p core.Profile) api.GraderRecord {
+	sum := sha256.Sum256(p.GraderConfig)
+	return api.GraderRecord{ID: p.Grader.ID, Version: p.Grader.Version, SHA256: hex.EncodeToString(sum[:])}
+}
+
+func exportProfile(e ended) api.ExportProfile {
+	out := api.ExportProfile{
+		ProfileID: string(e.Quote.Profile.ID), Native: map[string]any{}, Metrics: metrics(e), Counts: counts(e.result), ErrorCounts: map[string]int{},
+		Headline: api.ExportHeadline{Key: headline, Name: "Accuracy", Direction: "higher_is_better", Denominator: e.result.Outcomes.Graded()},
+	}
+	for code, n := range e.result.Errors {
+		out.ErrorCounts[code] = n
+	}
+	if n := out.Headline.Denominator; n > 0 {
+		out.Headline.Value = ptr(float64(e.result.Outcomes[bundle.Right]) / float64(n))
+	}
+	return out
+}
+
+func exportSample(e ended, row export.Row, a export.Answer) api.ExportSample {
+	s := api.ExportSample{
+		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: maybe(row.Code),
+		Scores: scores(row), Answer: a.Text, AnswerSHA256: maybe(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: maybe(a.Finish),
+		Grader: graderRecord(e.Quote.Profile), OriginRunID: string(e.ID),
+	}
+	if a.Expired {
+		s.AnswerWithheld = ptr("expired")
+	}
+	if u := a.Usage; u != nil {
+		s.Usage = &api.SampleUsage{InputTokens: u.InputTokens(), OutputTokens: u.OutputTokens()}
+	}
+	return s
+}

@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"math"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/stat"
+)
+
+const (
+	day        = core.Micros(24 * 3600 * 1_000_000)
+	settled    = "settled"
+	pending    = "pending"
+	headline   = "accuracy"
+	confidence = 0.95
+)
+
+// runStatus maps the store's state to one of the eight words that clients
+// know. A run that stops by itself is on its way to its result.
+func runStatus(r core.Run) api.RunStatus {
+	switch {
+	case r.State == core.Stopping && r.CancelRequestedAt != 0:
+		return api.StatusCancelling
+	case r.State == core.Stopping:
+		return api.StatusFinalizing
+	}
+	return api.RunStatus(r.State)
+}
+
+// billingState is settled with the run's end: calls whose outcome nobody
+// knows are waived, so nothing is left to reconcile.
+func billingState(r core.Run) string {
+	if r.State.Terminal() {
+		return settled
+	}
+	return pending
+}
+
+func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
+	cov := coverage(q.Coverage)
+	t := r.Tallies
+	out := api.RunRecord{
+		ID: string(r.ID), Name: r.Name, ManifestHash: r.ScopeHash, Status: runStatus(r), BillingState: billingState(r), CapMicrousd: r.Cap,
+		ReservedMicrousd: r.Reserved, SpendMicrousd: r.Spend(), PlannedCount: r.Planned, CompletedCount: t.Graded() + t.Errors(), ErrorCount: t.Errors(),
+		Coverage: &cov, Model: model(q), Profiles: []api.ProfileSelection{selection(q)}, Metadata: r.Metadata, Retention: retention(r, now),
+		CreatedAt: timeOf(r.CreatedAt), StartedAt: maybeTime(r.StartedAt), FinishedAt: maybeTime(r.EndedAt), CancelRequestedAt: maybeTime(r.CancelRequestedAt),
+		RetryAt: maybeTime(r.RetryAt), WaitingReason: maybe(r.WaitingReason),
+		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ChainIndex: r.ChainPos,
+		ProcessedCount: t.Total(), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"),
+		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: r.Metered, Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
+		Simulated: q.Target.Simulated,
+	}
+	if out.Metadata == nil {
+		out.Metadata = map[string]string{}
+	}
+	if r.State.Terminal() {
+		out.TerminalReason = maybe(r.Reason)
+	}
+	return out
+}
+
+func retention(r core.Run, now core.Micros) api.RunRetention {
+	raw := r.CreatedAt + core.RawDays*day
+	return api.RunRetention{RawEvidenceExpired: now >= raw, RawExpiresAt: timeOf(raw), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day)}
+}
+
+// outcomes keeps the labels that occurred.
+func outcomes(t core.Tallies) map[string]int {
+	out := map[string]int{}
+	for o, n := range t {
+		if n > 0 {
+			out[string(o)] = n
+		}
+	}
+	return out
+}
+
+// headlineOf is the share of right answers so far; null before the first.
+func headlineOf(t core.Tallies, planned int, q core.Quote) *api.Headline {
+	n := t.Graded()
+	if n == 0 {
+		return nil
+	}
+	right := t[bundle.Right]
+	w := stat.Wilson(right, n, confidence)
+	return &api.Headline{
+		Key: headline, Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n,
+		Interval: interval(core.Interval{Method: "wilson", Lower: w.Lower, Upper: w.Upper}, n, planned, q),
+	}
+}
+
+// interval tells what an interval is about: the tasks that were not asked, or
+// with full coverage what another draw of such tasks would give.
+func interval(in core.Interval, n, planned int, q core.Quote) *api.Interval {
+	target := "benchmark_tasks"
+	if q.Coverage.N == q.Profile.TaskCount {
+		target = "tasks_like_these"
+	}
+	return &api.Interval{
+		Method: in.Method, Target: target, Weights: "equal", Lower: clean(in.Lower), Upper: clean(in.Upper), Confidence: confidence, Approximate: true,
+		SampleCount: n, EligibleCount: planned, StrataCount: 1,
+	}
+}
+
+// clean keeps a figure that JSON cannot carry out of a record.
+func clean(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+func receipt(r core.Run, now core.Micros) api.RunReceipt {
+	return api.RunReceipt{
+		RunID: string(r.ID), BillingState: billingState(r), CapMicrousd: r.Cap, ReservedMicrousd: r.Reserved, SpendMicrousd: r.Spend(), Currency: "USD",
+		CreatedAt: timeOf(r.CreatedAt), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day),
+		ReportExpired: now >= r.CreatedAt+core.SummaryDays*day, ExternalSpendMicrousd: r.Metered,
+	}
+}
+
+// extractedShown bounds the extracted answer in a task list.
+const extractedShown = 80
+
+func taskRecord(r export.Run, row export.Row) api.TaskRecord {
+	return api.TaskRecord{
+		Index: row.Idx, ProfileID: string(r.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: maybe(row.Outcome),
+		ErrorCode: maybe(row.Code), Scores: scores(row), Extracted: maybe(shorten(row.Extracted)), OriginRunID: string(r.ID),
+		ChargeMicrousd: row.Charge, StartedAt: maybeTime(row.StartedAt), FinishedAt: maybeTime(row.EndedAt),
+	}
+}
+
+func scores(row export.Row) map[string]float64 {
+	if row.Score == nil {
+		return nil
+	}
+	return map[string]float64{headline: clean(*row.Score)}
+}
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > extractedShown {
+		return string(r[:extractedShown])
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+type eventsInput struct {
+	ID          string   `path:"id"`
+	After       int64    `query:"after" minimum:"0" doc:"the last sequence that is known"`
+	Limit       int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Tail        bool     `query:"tail" doc:"the last events instead, in ascending order"`
+	Types       []string `query:"type,explode" maxItems:"50"`
+	WaitSeconds int      `query:"wait_seconds" minimum:"0" maximum:"20" doc:"hold the answer back until there is something new"`
+}
+
+func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.EventPage], error) {
+	id := core.RunID(in.ID)
+	wait := s.o.After(time.Duration(in.WaitSeconds) * time.Second)
+	for {
+		// Watching begins before reading: what is written in between wakes.
+		changed, stop := s.o.Changes.Watch(id)
+		page, err := s.eventPage(ctx, id, in)
+		if err != nil || in.WaitSeconds == 0 || in.Tail || len(page.Data) > 0 || page.Terminal {
+			stop()
+			return reply(page), err
+		}
+		select {
+		case <-changed:
+			stop()
+			continue
+		case <-wait:
+		case <-ctx.Done():
+		}
+		stop()
+		return reply(page), ctx.Err()
+	}
+}
+
+// eventPage reads a piece of the log. The run is read first: if it had ended
+// by then, the events after that are all there will be.
+func (s *Server) eventPage(ctx context.Context, id core.RunID, in *eventsInput) (api.EventPage, error) {
+	run, err := s.o.Runs.Run(ctx, scopeOf(ctx), id)
+	if err != nil {
+		return api.EventPage{}, err
+	}
+	events, err := s.o.Runs.Events(ctx, scopeOf(ctx), id, store.EventQuery{After: in.After, Limit: in.Limit + 1, Tail: in.Tail, Types: in.Types})
+	if err != nil {
+		return api.EventPage{}, err
+	}
+	out := api.EventPage{Data: []api.RunEvent{}, NextSequence: in.After}
+	if len(events) > in.Limit {
+		if in.Tail {
+			events = events[1:]
+		} else {
+			events, out.HasMore = events[:in.Limit], true
+		}
+	}
+	for _, e := range events {
+		out.Data = append(out.Data, api.RunEvent{Sequence: e.Seq, Type: e.Type, CreatedAt: timeOf(e.At), Data: e.Data})
+		out.NextSequence = e.Seq
+	}
+	out.Terminal = run.State.Terminal() && !out.HasMore
+	return out, nil
+}

@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+type exportInput struct {
+	ID      string `path:"id"`
+	Format  string `query:"format" enum:"json,csv,html,summary" default:"json"`
+	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
+}
+
+// exported is a file. It is written to disk first, so that its length and
+// hash stand in the headers and no run is ever held in memory.
+type exported struct {
+	Body func(huma.Context)
+}
+
+func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
+	if in.Format == "html" {
+		return nil, feature("export_html", "this version of the service writes no HTML reports; json, csv and summary are there")
+	}
+	e, err := s.ended(ctx, core.RunID(in.ID), in.Version)
+	if err != nil {
+		return nil, err
+	}
+	sp, err := s.newSpool()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.writeExport(ctx, e, in.Format, sp); err != nil {
+		sp.close()
+		return nil, err
+	}
+	if err := sp.finish(); err != nil {
+		sp.close()
+		return nil, err
+	}
+	return &exported{Body: func(hc huma.Context) {
+		defer sp.close()
+		_, w := humago.Unwrap(hc)
+		h := w.Header()
+		h.Set("Content-Type", contentType(in.Format))
+		h.Set("Content-Length", strconv.FormatInt(sp.size, 10))
+		h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, fileName(e, in.Format)))
+		h.Set("X-Result-Version", strconv.Itoa(e.result.Version))
+		h.Set("X-Content-SHA256", hex.EncodeToString(sp.sum.Sum(nil)))
+		w.WriteHeader(http.StatusOK)
+		if err := copyPatiently(w, sp.file); err != nil {
+			s.log.Debug("export not delivered", "request_id", requestID(hc.Context()), "error", err.Error())
+		}
+	}}, nil
+}
+
+func contentType(format string) string {
+	if format == "csv" {
+		return "text/csv; charset=utf-8"
+	}
+	return "application/json; charset=utf-8"
+}
+
+func fileName(e ended, format string) string {
+	kind := format
+	if format == "summary" {
+		kind = "summary.json"
+	}
+	return "evalrouter-" + string(e.ID[:min(8, len(e.ID))]) + "." + kind
+}
+
+func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) error {
+	now := s.micros()
+	switch format {
+	case "csv":
+		return s.source().CSV(ctx, e.Run, headline, out)
+	case "summary":
+		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
+	}
+	return s.writeFull(ctx, e, now, out)
+}
+
+// writeFull streams the full export: the record without its samples, then
+// one sample a line.
+func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io.Writer) error {
+	const empty = `"samples":[]}`
+	head, err := marshal(api.Export{ExportSummary: exportSummary(e, api.ExportSchema, now), Result: resultRecord(e, now), Samples: []api.ExportSample{}})
+	if err != nil {
+		return err
+	}
+	open, ok := bytes.CutSuffix(head, []byte(empty))
+	if !ok {
+		return fmt.Errorf("write export: the record does not end with its samples")
+	}
+	w := bufio.NewWriterSize(out, 64<<10)
+	w.Write(open)
+	w.WriteString(`"samples":[`)
+	source, sep := s.source(), "\n"
+	for row, err := range source.Rows(ctx, e.Run, 0) {
+		if err != nil {
+			return err
+		}
+		a, err := source.Answer(e.Run, row)
+		if err != nil {
+			return err
+		}
+		line, err := marshal(exportSample(e, row, a))
+		if err != nil {
+			return err
+		}
+		w.WriteString(sep)
+		w.Write(line)
+		sep = ",\n"
+	}
+	w.WriteString("\n]}\n")
+	return w.Flush()
+}
+
+// spool is a file without a name that is hashed as it is written.
+type spool struct {
+	file *os.File
+	sum  interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	size int64
+}
+
+func (s *Server) newSpool() (*spool, error) {
+	f, err := os.CreateTemp(s.o.SpoolDir, "export-*")
+	if err != nil {
+		return nil, fmt.Errorf("open spool: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("hide spool: %w", err)
+	}
+	return &spool{file: f, sum: sha256.New()}, nil
+}
+
+// Write keeps and hashes.
+func (sp *spool) Write(b []byte) (int, error) {
+	n, err := sp.file.Write(b)
+	sp.sum.Write(b[:n])
+	sp.size += int64(n)
+	return n, err
+}
+
+func (sp *spool) finish() error {
+	_, err := sp.file.Seek(0, io.SeekStart)
+	return err
+}
+
+// close is best effort: the file has no name any more.
+func (sp *spool) close() { _ = sp.file.Close() }
+
+// stall is how long one piece of a file may take to be taken by its reader.
+const stall = 30 * time.Second
+
+// copyPatiently sends a file of any length to a reader of any speed that does
+// not stall.
+func copyPatiently(w http.ResponseWriter, f io.Reader) error {
+	rc := http.NewResponseController(w)
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := f.Read(buf)
+		if n > 0 {
+			// A recorder of tests has no deadlines.
+			_ = rc.SetWriteDeadline(time.Now().Add(stall))
+			if _, err := w.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// failure is an answer that is not a success: the envelope with its status.
+type failure struct {
+	status int
+	body   api.Envelope
+	// retryAfter is in seconds; 0 sends no header.
+	retryAfter int
+	allow      string
+}
+
+// Error is the sentence.
+func (f *failure) Error() string { return f.body.Error.Message }
+
+// GetStatus makes the router answer with this status.
+func (f *failure) GetStatus() int { return f.status }
+
+// GetHeaders adds what the status asks for.
+func (f *failure) GetHeaders() http.Header {
+	h := http.Header{}
+	if f.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(f.retryAfter))
+	}
+	if f.allow != "" {
+		h.Set("Allow", f.allow)
+	}
+	if f.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	return h
+}
+
+// MarshalJSON is the envelope alone.
+func (f *failure) MarshalJSON() ([]byte, error) { return json.Marshal(f.body) }
+
+// failureOf turns an error into an answer. What is not a refusal is a fault
+// of the service: it is logged once, here, and the caller gets the request id.
+func (s *Server) failureOf(ctx context.Context, err error) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		f.body.Error.RequestID = requestID(ctx)
+		return f
+	}
+	var strict *strictjson.Error
+	if errors.As(err, &strict) {
+		return s.failureOf(ctx, refuseFields(strict.Fields))
+	}
+	var r *core.Refusal
+	if !errors.As(err, &r) {
+		if ctx.Err() != nil { // whatever failed, it failed because nobody waits
+			r = core.Refuse(unavailable, "the request was given up before it was answered")
+		} else {
+			s.log.Error("request failed", "request_id", requestID(ctx), "error", err.Error())
+			r = core.Refuse(internalError, "the service failed; its log says more under this request id")
+		}
+	}
+	f = &failure{status: statusOf(r.Code), body: api.Envelope{Error: api.Error{
+		Code: api.Code(r.Code), Message: r.Message, Details: r.Details, RequestID: requestID(ctx),
+	}}}
+	if f.status == http.StatusServiceUnavailable || f.status == http.StatusTooManyRequests || r.Code == operationInProgress {
+		f.retryAfter = 1
+	}
+	return f
+}
+
+// Codes that only the HTTP layer gives.
+const (
+	budgetRequired       = core.Code(api.BudgetRequired)
+	hostRefused          = core.Code(api.HostRefused)
+	idempotencyRequired  = core.Code(api.IdempotencyKeyRequired)
+	insufficientScope    = core.Code(api.InsufficientScope)
+	internalError        = core.Code(api.InternalError)
+	invalidCursor        = core.Code(api.InvalidCursor)
+	keyRevoked           = core.Code(api.KeyRevoked)
+	methodNotAllowed     = core.Code(api.MethodNotAllowed)
+	namespaceNotFound    = core.Code(api.NamespaceNotFound)
+	notAcceptable        = core.Code(api.NotAcceptable)
+	operationInProgress  = core.Code(api.OperationInProgress)
+	requestTooLarge      = core.Code(api.RequestTooLarge)
+	sessionExpired       = core.Code(api.SessionExpired)
+	unauthenticated      = core.Code(api.Unauthenticated)
+	unavailable          = core.Code(api.Unavailable)
+	unsupportedMediaType = core.Code(api.UnsupportedMediaType)
+	workspaceMismatch    = core.Code(api.WorkspaceMismatch)
+)
+
+// refuseField refuses one field of a request.
+func refuseField(path, code, format string, args ...any) *core.Refusal {
+	return core.Refuse(core.InvalidRequest, format, args...).With("fields", []api.FieldError{{Path: path, Code: code}})
+}
+
+func refuseFields(fields []strictjson.Field) *core.Refusal {
+	out := make([]api.FieldError, len(fields))
+	for i, f := range fields {
+		out[i] = api.FieldError{Path: f.Path, Code: f.Code}
+	}
+	return core.Refuse(core.InvalidRequest, "the request is not valid; details.fields says where. Nothing was done").With("fields", out)
+}
+
+// feature refuses what this service does not have.
+func feature(name, format string, args ...any) *core.Refusal {
+	return core.Refuse(core.FeatureUnavailable, format, args...).With("feature", name)
+}
+
+// fromRouter translates the router's own error model, which it writes when
+// parameters do not bind. Its messages and values are dropped: they repeat
+// what was sent.
+func (s *Server) fromRouter(ctx context.Context, m *huma.ErrorModel) *failure {
+	switch m.Status {
+	case http.StatusRequestEntityTooLarge:
+		return s.failureOf(ctx, tooLarge())
+	case http.StatusUnsupportedMediaType:
+		return s.failureOf(ctx, notJSONBody())
+	case http.StatusNotAcceptable:
+		return s.failureOf(ctx, core.Refuse(notAcceptable, "this route answers with JSON"))
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestTimeout:
+		var fields []strictjson.Field
+		for _, e := range m.Errors {
+			fields = append(fields, strictjson.Field{Path: e.Location, Code: strictjson.InvalidValue})
+		}
+		return s.failureOf(ctx, refuseFields(fields))
+	}
+	return s.failureOf(ctx, errors.New("the router answered "+strconv.Itoa(m.Status)+": "+m.Detail))
+}
+
+func tooLarge() *core.Refusal {
+	return core.Refuse(requestTooLarge, "the body is larger than 256 KiB; nothing was done").With("limit_bytes", maxBody)
+}
+
+func notJSONBody() *core.Refusal {
+	return core.Refuse(unsupportedMediaType, "a body must have the content type application/json; nothing was done")
+}
+
+// statuses is the HTTP status of every code that the service can give.
+func statuses() map[api.Code]int {
+	return map[api.Code]int{
+		api.AmbiguousModel:          http.StatusConflict,
+		api.BudgetLimit:             http.StatusUnprocessableEntity,
+		api.BudgetRequired:          http.StatusUnprocessableEntity,
+		api.CapBelowMinimum:         http.StatusUnprocessableEntity,
+		api.ClientOutdated:          http.StatusUpgradeRequired,
+		api.ConcurrencyUnsupported:  http.StatusUnprocessableEntity,
+		api.ConnectionUnverified:    http.StatusConflict,
+		api.ContinuationExists:      http.StatusConflict,
+		api.EndpointRefused:         http.StatusUnprocessableEntity,
+		api.FeatureUnavailable:      http.StatusNotFound,
+		api.HostRefused:             http.StatusForbidden,
+		api.IdempotencyConflict:     http.StatusConflict,
+		api.IdempotencyKeyRequired:  http.StatusBadRequest,
+		api.InsufficientCredit:      http.StatusPaymentRequired,
+		api.InsufficientScope:       http.StatusForbidden,
+		api.InternalError:           http.StatusInternalServerError,
+		api.InvalidCursor:           http.StatusUnprocessableEntity,
+		api.InvalidRequest:          http.StatusUnprocessableEntity,
+		api.JudgeOnlyRoute:          http.StatusUnprocessableEntity,
+		api.KeyRevoked:              http.StatusUnauthorized,
+		api.MethodNotAllowed:        http.StatusMethodNotAllowed,
+		api.ModelUnavailable:        http.StatusConflict,
+		api.NamespaceNotFound:       http.StatusNotFound,
+		api.NotAcceptable:           http.StatusNotAcceptable,
+		api.NotFound:                http.StatusNotFound,
+		api.OperationInProgress:     http.StatusConflict,
+		api.OutputFormatUnsupported: http.StatusUnprocessableEntity,
+		api.QuoteAlreadyAccepted:    http.StatusConflict,
+		api.QuoteExpired:            http.StatusGone,
+		api.QuoteStale:              http.StatusConflict,
+		api.RateLimited:             http.StatusTooManyRequests,
+		api.ReasoningUnsupported:    http.StatusUnprocessableEntity,
+		api.RequestTooLarge:         http.StatusRequestEntityTooLarge,
+		api.ResultExpired:           http.StatusGone,
+		api.RunNotFinished:          http.StatusConflict,
+		api.SessionExpired:          http.StatusUnauthorized,
+		api.SpendCeilingReached:     http.StatusForbidden,
+		api.StorageLow:              http.StatusServiceUnavailable,
+		api.Unauthenticated:         http.StatusUnauthorized,
+		api.UnboundedModelCost:      http.StatusUnprocessableEntity,
+		api.Unavailable:             http.StatusServiceUnavailable,
+		api.UnsupportedMediaType:    http.StatusUnsupportedMediaType,
+		api.WorkspaceMismatch:       http.StatusForbidden,
+		api.WorkspaceRequired:       http.StatusBadRequest,
+	}
+}
+
+// statusOf is the status of a code; one that is not in the table is a fault
+// of the service.
+func statusOf(code core.Code) int {
+	if s, ok := statuses()[api.Code(code)]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// Paging is the part of an input that selects a page.
+type Paging struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+// A cursor is opaque to callers: the kind of list and the place in it.
+func cursorText(kind string, parts ...string) *string {
+	c := base64.RawURLEncoding.EncodeToString([]byte(kind + "\n" + strings.Join(parts, "\n")))
+	return &c
+}
+
+// cursorParts reads a cursor of a list back; no cursor gives none.
+func cursorParts(kind, cursor string, n int) ([]string, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	parts := strings.Split(string(b), "\n")
+	if err != nil || len(cursor) > 512 || len(parts) != n+1 || parts[0] != kind {
+		return nil, core.Refuse(invalidCursor, "the cursor is not one of this list; start again without it")
+	}
+	return parts[1:], nil
+}
+
+// slicePage pages a list that is read whole, by the name of its last element.
+func slicePage[T, R any](kind string, all []T, p Paging, name func(T) string, record func(T) R) (*answer[api.Page[R]], error) {
+	after, err := cursorParts(kind, p.Cursor, 1)
+	if err != nil {
+		return nil, err
+	}
+	if after != nil {
+		at := -1
+		for i, v := range all {
+			if name(v) == after[0] {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, core.Refuse(invalidCursor, "what the cursor points at is gone; start again without it")
+		}
+		all = all[at+1:]
+	}
+	out := api.Page[R]{Data: []R{}}
+	for i, v := range all {
+		if i == p.Limit {
+			out.NextCursor = cursorText(kind, name(all[i-1]))
+			break
+		}
+		out.Data = append(out.Data, record(v))
+	}
+	return reply(out), nil
+}
+
+func microsOf(text string) (core.Micros, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, core.Refuse(invalidCursor, "the cursor is not one of this list; start again without it")
+	}
+	return core.Micros(n), nil
+}
+
+func timeOf(t core.Micros) time.Time { return time.UnixMicro(int64(t)).UTC() }
+
+// maybeTime is null for a time that has not come.
+func maybeTime(t core.Micros) *time.Time {
+	if t == 0 {
+		return nil
+	}
+	at := timeOf(t)
+	return &at
+}
+
+// maybe is null for an empty text.
+func maybe[S ~string](s S) *string {
+	if s == "" {
+		return nil
+	}
+	v := string(s)
+	return &v
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// route is one line of the table.
+type route struct {
+	method, path string
+	id           string // operation id
+	summary      string
+	access       access
+	scope        string
+	body         bool
+	tag          string
+	register     func(*Server, route)
+}
+
+// declared fails for a route that does not say who may call it.
+func (rt route) declared() error {
+	if rt.access == undeclared || (rt.access == scoped) != (rt.scope != "") {
+		return fmt.Errorf("route %s %s does not say who may call it", rt.method, rt.path)
+	}
+	return nil
+}
+
+// on gives a line of the table its handler.
+func (rt route) on(register func(*Server, route)) route {
+	rt.register = register
+	return rt
+}
+
+// handle binds a typed handler. Every error leaves through failureOf.
+func handle[I, O any](fn func(*Server, context.Context, *I) (*O, error)) func(*Server, route) {
+	return func(s *Server, rt route) {
+		op := huma.Operation{
+			OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Tags: []string{rt.tag},
+			MaxBodyBytes: maxBody + 1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
+			Middlewares: huma.Middlewares{s.admit(rt)}, Responses: errorResponses(s.api.OpenAPI().Components.Schemas),
+		}
+		if rt.access != public {
+			op.Security = []map[string][]string{{"bearer": {}}}
+		}
+		huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+			s.active.Add(1)
+			defer s.active.Add(-1)
+			if f, ok := any(in).(faulty); ok {
+				if err := f.problem(); err != nil {
+					return nil, s.failureOf(ctx, err)
+				}
+			}
+			out, err := fn(s, ctx, in)
+			if err != nil {
+				return nil, s.failureOf(ctx, err)
+			}
+			return out, nil
+		})
+	}
+}
+
+func errorResponses(r huma.Registry) map[string]*huma.Response {
+	return map[string]*huma.Response{"default": {
+		Description: "Whatever is not a success",
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: r.Schema(reflect.TypeFor[api.Envelope](), true, "")}},
+	}}
+}
+
+// answer is a record as an answer.
+type answer[T any] struct {
+	Body T
+}
+
+func reply[T any](v T) *answer[T] { return &answer[T]{Body: v} }
+
+// none is the input of a route without parameters.
+type none struct{}
+
+// config is the router without what this API does not use.
+func (s *Server) config() huma.Config {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Concurrency](), reflect.TypeFor[concurrencySchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.EvaluationModel](), reflect.TypeFor[modelSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[api.Model](), reflect.TypeFor[api.SelectedModel]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: "EvalRouter", Version: s.o.Version},
+			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+				"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, or the owner's token of a local service."},
+			}},
+		},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat(), "json": jsonFormat()},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{s.ownErrors},
+	}
+}
+
+// ownErrors keeps the router's error model off the wire.
+func (s *Server) ownErrors(hc huma.Context, _ string, v any) (any, error) {
+	if m, ok := v.(*huma.ErrorModel); ok {
+		return s.fromRouter(hc.Context(), m), nil
+	}
+	return v, nil
+}
+
+// concurrencySchema describes api.Concurrency.
+type concurrencySchema struct{}
+
+// Schema is "auto", "max" or a number.
+func (concurrencySchema) Schema(huma.Registry) *huma.Schema {
+	low, high := 1.0, 100.0
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, Enum: []any{"auto", "max"}},
+		{Type: huma.TypeInteger, Minimum: &low, Maximum: &high},
+	}}
+}
+
+// modelSchema describes api.EvaluationModel.
+type modelSchema struct{}
+
+// Schema is a model's name or object.
+func (modelSchema) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString, Description: "A route id, or connection:<id>."},
+		r.Schema(reflect.TypeFor[api.ModelRef](), true, ""),
+	}}
+}

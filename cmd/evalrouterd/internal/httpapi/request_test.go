@@ -1,0 +1,297 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// TestStatuses holds the table of codes to the codes of the domain and to
+// those that the contract reserves for services.
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	domain := []core.Code{
+		core.BudgetLimit, core.CapBelowMinimum, core.ConcurrencyUnsupported, core.ConnectionUnverified, core.EndpointRefused, core.FeatureUnavailable,
+		core.IdempotencyConflict, core.InsufficientCredit, core.InvalidRequest, core.ModelUnavailable, core.NotFound, core.OutputFormat,
+		core.QuoteAlreadyAccepted, core.QuoteExpired, core.QuoteStale, core.ReasoningUnsupported, core.ResultExpired, core.RunNotFinished,
+		core.StorageLow, core.UnboundedModelCost,
+	}
+	wire := []api.Code{
+		api.AmbiguousModel, api.BudgetLimit, api.BudgetRequired, api.CapBelowMinimum, api.ClientOutdated, api.ConcurrencyUnsupported,
+		api.ConnectionUnverified, api.ContinuationExists, api.EndpointRefused, api.FeatureUnavailable, api.HostRefused, api.IdempotencyConflict,
+		api.IdempotencyKeyRequired, api.InsufficientCredit, api.InsufficientScope, api.InternalError, api.InvalidCursor, api.InvalidRequest,
+		api.JudgeOnlyRoute, api.KeyRevoked, api.MethodNotAllowed, api.ModelUnavailable, api.NamespaceNotFound, api.NotAcceptable, api.NotFound,
+		api.OperationInProgress, api.OutputFormatUnsupported, api.QuoteAlreadyAccepted, api.QuoteExpired, api.QuoteStale, api.RateLimited,
+		api.ReasoningUnsupported, api.RequestTooLarge, api.ResultExpired, api.RunNotFinished, api.SessionExpired, api.SpendCeilingReached,
+		api.StorageLow, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
+	}
+	table := httpapi.Statuses()
+	for _, c := range domain {
+		if _, ok := table[api.Code(c)]; !ok {
+			t.Errorf("the domain's code %s has no status", c)
+		}
+	}
+	for _, c := range wire {
+		if s := table[c]; s < 400 || s > 599 {
+			t.Errorf("the code %s has the status %d", c, s)
+		}
+	}
+	if len(table) != len(wire) {
+		t.Errorf("the table has %d codes, the contract %d", len(table), len(wire))
+	}
+	if s := httpapi.StatusOf("no_such_code"); s != 500 {
+		t.Errorf("a code outside the table has the status %d", s)
+	}
+}
+
+func TestUnmatched(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	tests := []struct {
+		name, method, path string
+		status             int
+		code, allow        string
+	}{
+		{"no such path", "GET", "/v1/no-such", 404, "not_found", ""},
+		{"root", "GET", "/", 404, "not_found", ""},
+		{"no documentation page", "GET", "/docs", 404, "not_found", ""},
+		{"no schemas", "GET", "/schemas/RunRecord.json", 404, "not_found", ""},
+		{"slash at the end", "GET", "/v1/runs/", 404, "not_found", ""},
+		{"two slashes", "GET", "/v1//runs", 404, "not_found", ""},
+		{"dots", "GET", "/v1/x/../runs", 404, "not_found", ""},
+		{"other method", "DELETE", "/v1/runs", 405, "method_not_allowed", "GET, POST"},
+		{"other method below", "PUT", "/v1/connections/x", 405, "method_not_allowed", "PATCH, DELETE"},
+		{"unknown method", "BREW", "/v1/meta", 405, "method_not_allowed", "GET"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := h.send(tt.method, tt.path, nil)
+			r.refused(t, tt.status, tt.code)
+			if got := r.header.Get("Allow"); got != tt.allow {
+				t.Errorf("Allow is %q, want %q", got, tt.allow)
+			}
+			if r.header.Get("Location") != "" {
+				t.Error("the answer redirects")
+			}
+		})
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(o *httpapi.Options) {
+		n := byte(0)
+		o.Random = func(b []byte) { n++; b[0] = n }
+	})
+	seen := map[string]bool{}
+	for _, path := range []string{"/healthz", "/v1/meta", "/v1/runs", "/v1/no-such"} {
+		r := h.send("GET", path, nil)
+		id := r.header.Get("X-Request-Id")
+		if !regexp.MustCompile(`^req_[0-9a-f]{24}$`).MatchString(id) || seen[id] {
+			t.Errorf("GET %s has the request id %q", path, id)
+		}
+		seen[id] = true
+		if cc := r.header.Get("Cache-Control"); cc != "no-store" {
+			t.Errorf("GET %s: Cache-Control is %q", path, cc)
+		}
+		if link := r.header.Get("Link"); link != "" {
+			t.Errorf("GET %s: Link is %q", path, link)
+		}
+		if strings.Contains(string(r.body), "$schema") {
+			t.Errorf("GET %s: the body names a schema: %s", path, r.body)
+		}
+		if p := (problem{}); r.status >= 400 {
+			if r.into(t, &p); p.Error.RequestID != id {
+				t.Errorf("error.request_id is %q, the header %q", p.Error.RequestID, id)
+			}
+		}
+	}
+}
+
+// TestCatalog_CAT02 reads the public catalog as nobody: it answers, and may be
+// stored; what a credential reads may not.
+func TestCatalog_CAT02(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, path := range []string{"/v1/catalog/benchmarks", "/v1/catalog/benchmarks/arithmetic", "/v1/catalog/models"} {
+		t.Run(path, func(t *testing.T) {
+			r := h.send("GET", path, nil, anonymous).want(t, 200)
+			tag := r.header.Get("ETag")
+			if !regexp.MustCompile(`^"[0-9a-f]{32}"$`).MatchString(tag) || r.header.Get("Cache-Control") != "public, max-age=120" || r.header.Get("Vary") != "Authorization" {
+				t.Errorf("the headers are %v", r.header)
+			}
+			same := h.send("GET", path, nil, anonymous, header("If-None-Match", `"x", `+tag)).want(t, 304)
+			if len(same.body) != 0 || same.header.Get("ETag") != tag || same.header.Get("Cache-Control") != "public, max-age=120" {
+				t.Errorf("304 has %d bytes and %v", len(same.body), same.header)
+			}
+			h.send("GET", path, nil, anonymous, header("If-None-Match", `"x"`)).want(t, 200)
+			known := h.send("GET", path, nil, header("If-None-Match", tag)).want(t, 200)
+			if known.header.Get("ETag") != "" || known.header.Get("Cache-Control") != "private, no-store" {
+				t.Errorf("with a credential the headers are %v", known.header)
+			}
+		})
+	}
+	h.send("GET", "/v1/catalog/benchmarks/no-such", nil, anonymous).refused(t, 404, "not_found")
+}
+
+func TestBody(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	good, err := json.Marshal(newQuote(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := strings.Repeat(" ", 256<<10-len(good)) + string(good)
+	tests := []struct {
+		name, body, kind string
+		status           int
+		code             string
+	}{
+		{"right", string(good), "application/json", 200, ""},
+		{"right with a charset", string(good), "application/json; charset=UTF-8", 200, ""},
+		{"as large as it may be", exact, "application/json", 200, ""},
+		{"one byte more", exact + " ", "application/json", 413, "request_too_large"},
+		{"no content type", string(good), "", 415, "unsupported_media_type"},
+		{"form", string(good), "application/x-www-form-urlencoded", 415, "unsupported_media_type"},
+		{"other charset", string(good), "application/json; charset=latin1", 415, "unsupported_media_type"},
+		{"suffix type", string(good), "application/x+json", 415, "unsupported_media_type"},
+		{"nothing", "", "application/json", 422, "invalid_request"},
+		{"white space", "  \n", "application/json", 422, "invalid_request"},
+		{"no JSON", "{", "application/json", 422, "invalid_request"},
+		{"trailing data", string(good) + "{}", "application/json", 422, "invalid_request"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := h.send("POST", "/v1/quotes", tt.body, header("Content-Type", tt.kind))
+			if tt.code == "" {
+				r.want(t, tt.status)
+				return
+			}
+			r.refused(t, tt.status, tt.code)
+		})
+	}
+	t.Run("chunked and too large", func(t *testing.T) {
+		h.send("POST", "/v1/quotes", exact+" ", func(r *http.Request) { r.ContentLength = -1 }).refused(t, 413, "request_too_large")
+	})
+}
+
+// TestCanary misspells a field beside each secret one. Neither secret may come
+// back or reach the log.
+func TestCanary(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	const secret, twin = "sk-canary-5d1f0b7e", "sk-canary-other-9a"
+	tests := []struct{ name, method, path, body, field, code string }{
+		{"new connection", "POST", "/v1/connections", `{"name":"n","base_url":"https://example.com/v1","model_id":"m","api_key":"%s","api_kye":"%s"}`, "api_kye", "unknown_field"},
+		{"letter case", "POST", "/v1/connections", `{"name":"n","base_url":"https://example.com/v1","model_id":"m","api_key":"%s","API_KEY":"%s"}`, "API_KEY", "wrong_letter_case"},
+		{"twice", "POST", "/v1/connections", `{"name":"n","base_url":"https://example.com/v1","model_id":"m","api_key":"%s","api_key":"%s"}`, "api_key", "duplicate_field"},
+		{"rotation", "PATCH", "/v1/connections/x", `{"api_key":"%s","apikey":"%s"}`, "apikey", "unknown_field"},
+		{"wrong type", "PATCH", "/v1/connections/x", `{"api_key":["%s","%s"]}`, "api_key", "wrong_type"},
+		{"key in the wrong field", "POST", "/v1/connections", `{"name":"n","base_url":"https://example.com/v1","model_id":"m","api_key":"%s","max_output_tokens":"%s"}`, "max_output_tokens", "wrong_type"},
+		{"key with a space", "POST", "/v1/connections", `{"name":"n","base_url":"https://example.com/v1","model_id":"m","api_key":"%s %s"}`, "api_key", "not_printable_ascii"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := h.send(tt.method, tt.path, fmt.Sprintf(tt.body, secret, twin))
+			p := r.refused(t, 422, "invalid_request")
+			want := []any{map[string]any{"path": tt.field, "code": tt.code}}
+			if diff := cmp.Diff(want, p.Error.Details["fields"]); diff != "" {
+				t.Errorf("details.fields: %s", diff)
+			}
+			if strings.Contains(string(r.body), "canary") {
+				t.Errorf("the answer repeats a secret: %s", r.body)
+			}
+		})
+	}
+	h.send("POST", "/v1/connections", `{"name":"n","base_url":"https://u:`+secret+`@example.com/v1","model_id":"m","api_key":"`+twin+`"}`).refused(t, 422, "endpoint_refused")
+	h.send("GET", "/v1/runs?cursor="+secret, nil, header("X-Workspace-Id", "local"))
+	if strings.Contains(h.log.String(), "canary") {
+		t.Error("the log holds a secret")
+	}
+}
+
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	tests := []struct{ path, code, field string }{
+		{"/v1/evals?kind=canary", "invalid_request", "query.kind"},
+		{"/v1/runs?status=canary", "invalid_request", "query.status"},
+		{"/v1/runs?created_after=canary", "invalid_request", "query.created_after"},
+		{"/v1/runs?limit=canary", "invalid_request", "query.limit"},
+		{"/v1/runs?limit=201", "invalid_request", "query.limit"},
+		{"/v1/runs?limit=0", "invalid_request", "query.limit"},
+		{"/v1/runs?id_prefix=abc", "invalid_request", "query.id_prefix"},
+		{"/v1/runs?route_id=a&connection_id=b", "invalid_request", "query.connection_id"},
+		{"/v1/runs?cursor=canary", "invalid_cursor", ""},
+		{"/v1/credits/ledger?cursor=canary", "invalid_cursor", ""},
+		{"/v1/runs/x/events?wait_seconds=21", "invalid_request", "query.wait_seconds"},
+		{"/v1/runs/x/events?after=-1", "invalid_request", "query.after"},
+		{"/v1/runs/x/results?version=0", "invalid_request", "query.version"},
+		{"/v1/runs/x/export?format=canary", "invalid_request", "query.format"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			r := h.send("GET", tt.path, nil)
+			p := r.refused(t, 422, tt.code)
+			if strings.Contains(string(r.body), "canary") {
+				t.Errorf("the answer repeats the value: %s", r.body)
+			}
+			if tt.field != "" && !strings.Contains(fmt.Sprint(p.Error.Details["fields"]), "path:"+tt.field) {
+				t.Errorf("details.fields is %v, want %s", p.Error.Details["fields"], tt.field)
+			}
+		})
+	}
+}
+
+// TestPanic turns a fault of a handler into an answer and a line of the log.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(o *httpapi.Options) { o.Accounts = nil })
+	h.send("GET", "/v1/credits", nil).refused(t, 500, "internal_error")
+	if !strings.Contains(h.log.String(), "request panicked") {
+		t.Error("the log does not tell")
+	}
+}
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	var doc struct {
+		OpenAPI string                               `json:"openapi"`
+		Paths   map[string]map[string]map[string]any `json:"paths"`
+	}
+	r := h.send("GET", "/v1/openapi.json", nil, anonymous).want(t, 200).into(t, &doc)
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("the document is OpenAPI %s", doc.OpenAPI)
+	}
+	for _, rt := range h.api.RouteTable() {
+		op := doc.Paths[rt.Path][strings.ToLower(rt.Method)]
+		if op == nil {
+			t.Errorf("%s %s is not described", rt.Method, rt.Path)
+			continue
+		}
+		if _, secured := op["security"]; secured == rt.Public {
+			t.Errorf("%s %s: public %v, security %v", rt.Method, rt.Path, rt.Public, op["security"])
+		}
+		if _, body := op["requestBody"]; body != rt.Body {
+			t.Errorf("%s %s: takes a body %v, described %v", rt.Method, rt.Path, rt.Body, body)
+		}
+	}
+	for _, name := range []string{"NewQuote", "NewRun", "RunRecord", "QuoteRecord", "PageRunRecord", "ResultRecord", "Envelope"} {
+		if !strings.Contains(string(r.body), `"`+name+`":`) {
+			t.Errorf("the document has no schema %s", name)
+		}
+	}
+	if strings.Contains(string(r.body), "problem+json") {
+		t.Error("the document describes errors that are never sent")
+	}
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"iter"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+)
+
+// Catalog is what can be evaluated, and by which managed routes.
+type Catalog interface {
+	Profiles(context.Context, core.Scope) ([]core.Profile, error)
+	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
+	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	Routes() []core.Target
+	Route(core.RouteID) (core.Target, bool)
+}
+
+// Admission quotes and starts.
+type Admission interface {
+	Quote(context.Context, core.Scope, admission.QuoteRequest) (core.Quote, error)
+	Start(context.Context, core.Scope, admission.RunRequest) (core.Admitted, error)
+}
+
+// Runs reads and stops runs.
+type Runs interface {
+	Run(context.Context, core.Scope, core.RunID) (core.Run, error)
+	Runs(context.Context, core.Scope, store.RunFilter) ([]core.Run, error)
+	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
+	Events(context.Context, core.Scope, core.RunID, store.EventQuery) ([]core.Event, error)
+	Result(context.Context, core.Scope, core.RunID, int) (store.Result, error)
+	Samples(context.Context, core.RunID, int) iter.Seq2[store.SampleRow, error]
+	RequestCancel(context.Context, core.Scope, core.RunID) error
+	Recall(ctx context.Context, sc core.Scope, op, key, hash string) (core.Admitted, bool, error)
+}
+
+// Accounts reads workspaces and their money.
+type Accounts interface {
+	Workspace(context.Context, core.WorkspaceID) (core.WorkspaceInfo, error)
+	Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error)
+	Entries(context.Context, core.Scope, store.EntryQuery) ([]store.Entry, error)
+}
+
+// Connections keeps users' own endpoints.
+type Connections interface {
+	Create(context.Context, core.Scope, connection.New) (core.ConnectionInfo, error)
+	List(context.Context, core.Scope) ([]core.ConnectionInfo, error)
+	Get(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
+	Update(context.Context, core.Scope, core.ConnectionID, connection.Change) (core.ConnectionInfo, error)
+	Check(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
+	Disable(context.Context, core.Scope, core.ConnectionID) error
+}
+
+// Keys finds API keys. ok is false for one that does not exist; a revoked or
+// expired key is found.
+type Keys interface {
+	Identify(ctx context.Context, token string) (k store.Key, ok bool, err error)
+}
+
+// Changes wakes whoever waits for a run's log to grow. The channel is closed
+// once anything about the run may have changed since the call.
+type Changes interface {
+	Watch(core.RunID) (changed <-chan struct{}, stop func())
+}
+
+// Waker is told when a run was asked to stop.
+type Waker interface {
+	Wake(core.WorkspaceID, core.RunID)
+}
+
+// Options of a Server. All fields are required unless they say otherwise.
+type Options struct {
+	Catalog     Catalog
+	Admission   Admission
+	Runs        Runs
+	Accounts    Accounts
+	Connections Connections
+	Keys        Keys
+	Changes     Changes
+	Waker       Waker
+	Adapters    provider.Set
+	// Owner is the local owner's token; "" accepts API keys only.
+	Owner string
+	// Hosts says which Host headers are answered; nil answers all.
+	Hosts func(host string) bool
+	// Ready says whether requests can be served; nil for always.
+	Ready func(context.Context) error
+	Now   func() time.Time
+	// After is a timer, as time.After is.
+	After func(time.Duration) <-chan time.Time
+	// Random fills b with random bytes.
+	Random  func(b []byte)
+	Version string
+	// SpoolDir holds exports while they are made; "" is the system's.
+	SpoolDir string
+	Log      *slog.Logger
+}
+
+// Server answers the HTTP contract.
+type Server struct {
+	o        Options
+	mux      *http.ServeMux
+	api      huma.API
+	ownerSum []byte
+	started  time.Time
+	keyed    keyedLock
+	log      *slog.Logger
+	last     atomic.Int64 // unix microseconds of the newest request
+	active   atomic.Int64
+}
+
+// New makes a server. It fails when a route does not say who may call it.
+func New(o Options) (*Server, error) {
+	s := &Server{o: o, mux: http.NewServeMux(), started: o.Now(), log: o.Log, keyed: keyedLock{held: map[string]*heldKey{}}}
+	s.last.Store(s.started.UnixMicro())
+	if o.Owner != "" {
+		sum := sha256.Sum256([]byte(o.Owner))
+		s.ownerSum = sum[:]
+	}
+	s.api = humago.New(s.mux, s.config())
+	for _, rt := range s.routes() {
+		if err := rt.declared(); err != nil {
+			return nil, err
+		}
+		rt.register(s, rt)
+	}
+	s.mux.HandleFunc("/", s.unmatched)
+	return s, nil
+}
+
+func (s *Server) micros() core.Micros { return core.Micros(s.o.Now().UnixMicro()) }
+
+func (s *Server) served(at time.Time) { s.last.Store(at.UnixMicro()) }
+
+// LastRequest is when the newest request came, or the start. Health checks
+// count too: whoever asks wants the service to be there.
+func (s *Server) LastRequest() time.Time { return time.UnixMicro(s.last.Load()) }
+
+// Pending is the number of handlers at work, long polls included.
+func (s *Server) Pending() int { return int(s.active.Load()) }
