@@ -16,6 +16,7 @@ type Result struct {
 	FinalizedAt Micros `json:"finalized_at"`
 	State       State  `json:"state"`
 	Reason      Reason `json:"reason"`
+	Detail      string `json:"detail,omitempty"`
 	Planned     int    `json:"planned"`
 	// Outcomes add up to Planned.
 	Outcomes Tallies `json:"outcomes"`

@@ -55,8 +55,11 @@ type Run struct {
 	Metadata  map[string]string
 	State     State
 	Reason    Reason // "" until a stop is decided
-	Book      Book
-	Cap       usd.Micro
+	// Detail is the cause of a stop in a sentence, sanitised, "" when the
+	// reason says everything.
+	Detail string
+	Book   Book
+	Cap    usd.Micro
 	// Held is what admission set aside from credit.
 	Held     usd.Micro
 	Charged  usd.Micro
@@ -78,6 +81,19 @@ type Run struct {
 	// Tallies counts settled tasks by outcome.
 	Tallies Tallies
 }
+
+// Stop is a decision to start no more calls in a run.
+type Stop struct {
+	Reason Reason
+	// Detail becomes Run.Detail; longer than MaxDetail it is cut.
+	Detail string
+	// Event names the log's entry; "" means run.stopping.
+	Event string
+	Data  map[string]any
+}
+
+// MaxDetail bounds Stop.Detail, in code points.
+const MaxDetail = 300
 
 // Spend is what counts against the cap and is decided: charged and metered.
 func (r Run) Spend() usd.Micro { return r.Charged + r.Metered }
@@ -110,6 +126,7 @@ type Event struct {
 const (
 	EventQueued          = "run.queued"
 	EventStarted         = "run.started"
+	EventStopping        = "run.stopping"
 	EventWaiting         = "run.waiting"
 	EventProgress        = "run.progress"
 	EventTaskGraded      = "task.graded"

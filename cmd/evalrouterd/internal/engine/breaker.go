@@ -1,13 +1,23 @@
 package engine
 
-import "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+import (
+	"fmt"
 
-// Limits of unknown outcomes: each is a call that the owner of the provider
-// account may have paid for and that nobody can grade.
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/stat"
+)
+
+// When a provider that loses answers stops a run. Each lost answer is a call
+// that somebody may have paid for and that nobody can grade.
 const (
-	maxUnknownInARow = 3
-	unknownFloor     = 20 // calls before the share counts
-	maxUnknownShare  = 20 // one in so many
+	// maxLostInARow is how many losses may follow one another. Calls that were
+	// in flight together when one was lost are one event and count once.
+	maxLostInARow = 3
+	// tolerableLoss is the share of lost answers that a run may live with. It
+	// stops once it is certain, at lossConfidence, that the provider loses more.
+	tolerableLoss  = 0.05
+	lossConfidence = 0.99
+	minLost        = 3
 	// maxUnreported is how many priced answers in a row may come without
 	// usage before the run stops: the platform pays for each.
 	maxUnreported = 3
@@ -17,29 +27,40 @@ const (
 // It counts the calls that this process saw, not those that a restart made
 // unknown.
 type breaker struct {
-	calls, unknown, unknownInARow, unreportedInARow int
+	calls, lost, unreportedInARow int
+	lostInARow                    int
+	// seen is how many calls had begun when the last loss of the row was seen:
+	// only calls that began later say anything new.
+	seen int
 }
 
-// record counts one settled task and says whether the run must stop.
-func (b *breaker) record(s settled) (core.Reason, bool) {
+// record counts one settled task and gives the reason to stop the run, if
+// there is one. begun is how many calls have begun by now.
+func (b *breaker) record(s settled, begun int) core.Stop {
 	b.calls++
-	if s.unreported {
-		b.unreportedInARow++
-	} else {
+	b.unreportedInARow++
+	if !s.unreported {
 		b.unreportedInARow = 0
 	}
-	if s.unknown {
-		b.unknown++
-		b.unknownInARow++
-	} else {
-		b.unknownInARow = 0
+	if b.unreportedInARow >= maxUnreported {
+		return core.Stop{Reason: core.UsageUnreported, Detail: fmt.Sprintf("%d answers in a row came without usage that adds up", maxUnreported)}
+	}
+	if !s.unknown {
+		if s.number > b.seen {
+			b.lostInARow = 0
+		}
+		return core.Stop{}
+	}
+	b.lost++
+	if s.number > b.seen {
+		b.lostInARow++
+		b.seen = begun
 	}
 	switch {
-	case b.unreportedInARow >= maxUnreported:
-		return core.UsageUnreported, true
-	case s.unknown && b.unknownInARow >= maxUnknownInARow,
-		s.unknown && b.calls >= unknownFloor && b.unknown*maxUnknownShare > b.calls:
-		return core.ProviderDown, true
+	case b.lostInARow >= maxLostInARow:
+		return core.Stop{Reason: core.ProviderDown, Detail: fmt.Sprintf("%d calls in a row lost their answers, the last: %s", maxLostInARow, s.detail)}
+	case b.lost >= minLost && stat.Wilson(b.lost, b.calls, lossConfidence).Lower > tolerableLoss:
+		return core.Stop{Reason: core.ProviderDown, Detail: fmt.Sprintf("%d of %d calls lost their answers, the last: %s", b.lost, b.calls, s.detail)}
 	}
-	return "", false
+	return core.Stop{}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -23,7 +24,7 @@ func (r *runner) call(j job) {
 	if err != nil {
 		s.err = err
 	}
-	s.idx = j.intent.Idx
+	s.idx, s.number = j.intent.Idx, j.number
 	r.mail.Put(Message{settled: &s})
 }
 
@@ -100,9 +101,9 @@ func (r *runner) apply(ctx context.Context, j job, out provider.Outcome, d decis
 		return settled{}, err
 	case replan, park:
 		err := r.e.o.Journal.Replan(ctx, r.ended(j, out), endState(out))
-		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, park: d.delay, why: reasonOf(out)}, err
+		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, park: d.delay, why: reasonOf(out), detail: detailOf(out)}, err
 	}
-	return settled{unknown: true}, r.e.o.Journal.MarkUnknown(ctx, r.ended(j, out))
+	return settled{unknown: true, why: reasonOf(out), detail: detailOf(out)}, r.e.o.Journal.MarkUnknown(ctx, r.ended(j, out))
 }
 
 // record keeps an answer, settles its money and grades it.
@@ -197,3 +198,16 @@ func endState(o provider.Outcome) core.CallState {
 
 // reasonOf is the finest word there is for what happened.
 func reasonOf(o provider.Outcome) string { return codeOr(o.Reason, codeOr(o.Code, string(o.Class))) }
+
+// detailOf is a sentence for what happened: the provider's own where there is
+// one.
+func detailOf(o provider.Outcome) string {
+	text := o.Message
+	if text == "" {
+		text = reasonOf(o)
+	}
+	if o.Status != 0 {
+		return fmt.Sprintf("HTTP %d: %s", o.Status, text)
+	}
+	return text
+}

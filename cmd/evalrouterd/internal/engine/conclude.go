@@ -21,7 +21,7 @@ func conclude(e core.Ending) core.Result {
 	stop := e.Run.Reason
 	state, reason, outcomes := core.Conclude(e.Run.Planned, e.Run.Tallies, e.Unresolved, stop)
 	return core.Result{
-		Run: e.Run.ID, Version: resultVersion, FinalizedAt: e.Now, State: state, Reason: reason, Planned: e.Run.Planned,
+		Run: e.Run.ID, Version: resultVersion, FinalizedAt: e.Now, State: state, Reason: reason, Detail: e.Run.Detail, Planned: e.Run.Planned,
 		Outcomes: outcomes, Unresolved: e.Unresolved, Metrics: metrics(e.Scores, outcomes[bundle.Right]), Errors: e.Errors,
 		Money:    core.Money{Cap: e.Run.Cap, Charged: e.Run.Charged, Metered: e.Run.Metered, Absorbed: e.Run.Absorbed, Waived: e.Run.Waived},
 		Warnings: resultWarnings(e, outcomes),

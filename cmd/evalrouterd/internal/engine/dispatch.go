@@ -27,6 +27,8 @@ type job struct {
 	bound  int64 // most input tokens that can be billed
 	// retries counts the attempts that this process made after the first.
 	retries int
+	// number counts the calls of this process in the order they began.
+	number int
 }
 
 // dispatch reserves the next tasks in order and starts their calls.
@@ -54,6 +56,8 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	r.queue.take(res.Granted)
 	for _, j := range jobs[:res.Granted] {
 		r.inflight++
+		r.dispatched++
+		j.number = r.dispatched
 		r.e.o.Spawn(func() { r.call(j) })
 	}
 	if res.Granted < len(places) {
@@ -73,7 +77,10 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 	if r.inflight > 0 {
 		return nil
 	}
-	return r.stop(ctx, core.SpendingCap, core.EventCapReached, map[string]any{"next_task_worst_case_microusd": worst.Wire()})
+	return r.stop(ctx, core.Stop{
+		Reason: core.SpendingCap, Event: core.EventCapReached, Detail: fmt.Sprintf("the next task can cost up to %s, more than is left under the cap", worst),
+		Data: map[string]any{"next_task_worst_case_microusd": worst.Wire()},
+	})
 }
 
 // prepare renders a task's request and bounds its cost.

@@ -60,7 +60,7 @@ type Runs interface {
 // Life is how a run begins, stops and ends.
 type Life interface {
 	Start(context.Context, core.RunID) error
-	Stop(context.Context, core.RunID, core.Reason, string, map[string]any) error
+	Stop(context.Context, core.RunID, core.Stop) error
 	Park(context.Context, core.RunID, core.Micros, string) error
 	AppendEvent(context.Context, core.RunID, string, map[string]any) error
 	Finalize(context.Context, core.RunID, string, string, func(core.Ending) core.Result) (core.State, error)

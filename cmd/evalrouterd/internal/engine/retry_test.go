@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -88,32 +89,39 @@ func TestDecide_RepeatsOnlyWhatProvablyDidNoWork(t *testing.T) {
 
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	ok, lost, free := settled{}, settled{unknown: true}, settled{unreported: true}
-	repeat := func(s settled, n int) (out []settled) {
-		for range n {
-			out = append(out, s)
-		}
-		return out
-	}
+	const ok, lost, free = 'o', 'x', 'u'
 	for _, tt := range []struct {
 		name string
-		seq  []settled
-		want core.Reason
+		// seq is what became of each call, in order of settling; window is how
+		// many were in flight together.
+		seq    string
+		window int
+		want   core.Reason
 	}{
-		{name: "two lost in a row", seq: []settled{lost, lost, ok, lost, lost}},
-		{name: "three lost in a row", seq: []settled{ok, lost, lost, lost}, want: core.ProviderDown},
-		{name: "one in twenty", seq: append(repeat(ok, 19), lost)},
-		{name: "two in twenty-one", seq: append(append(repeat(ok, 10), lost), append(repeat(ok, 9), lost)...), want: core.ProviderDown},
-		{name: "two answers without usage", seq: []settled{free, free, ok, free}},
-		{name: "three answers without usage", seq: []settled{free, free, free}, want: core.UsageUnreported},
+		{name: "two lost in a row", seq: "oooooooooooooooooooxxoooooooooooooooooooooo", window: 1},
+		{name: "three lost in a row", seq: strings.Repeat("o", 500) + "xxx", window: 1, want: core.ProviderDown},
+		{name: "a burst of calls in flight together is one event", seq: strings.Repeat("o", 496) + "xxxxxxxx" + strings.Repeat("o", 16), window: 8},
+		{name: "three bursts are three", seq: strings.Repeat("o", 800) + strings.Repeat("x", 24), window: 8, want: core.ProviderDown},
+		{name: "the first three calls", seq: "xxx", window: 1, want: core.ProviderDown},
+		{name: "everything is lost, many in flight", seq: strings.Repeat("x", 64), window: 64, want: core.ProviderDown},
+		{name: "three in a hundred", seq: strings.Repeat(strings.Repeat("o", 32)+"x", 300), window: 4},
+		{name: "ten in a hundred", seq: strings.Repeat("ooooooooox", 100), window: 4, want: core.ProviderDown},
+		{name: "two answers without usage", seq: "uuou", window: 1},
+		{name: "three answers without usage", seq: "uuu", window: 1, want: core.UsageUnreported},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var b breaker
 			var got core.Reason
-			for _, s := range tt.seq {
-				if why, tripped := b.record(s); tripped {
-					got = why
+			for i, c := range tt.seq {
+				begun := (i/tt.window + 1) * tt.window // whole windows begin together
+				s := settled{number: i + 1, unknown: c == lost, unreported: c == free}
+				if c != ok && c != lost && c != free {
+					t.Fatalf("letter %q", c)
+				}
+				if why := b.record(s, begun); why.Reason != "" {
+					got = why.Reason
+					break
 				}
 			}
 			if got != tt.want {

@@ -31,8 +31,9 @@ type runner struct {
 	grader  bundle.Grader
 	key     provider.Secret
 
-	queue    queue
-	inflight int
+	queue      queue
+	inflight   int
+	dispatched int // calls begun by this process
 	// blocked says that the next task did not fit under the cap: nothing is
 	// tried again until a call in flight settles.
 	blocked bool
@@ -57,9 +58,12 @@ type settled struct {
 	// stop is the reason to end the run, "" to go on.
 	stop core.Reason
 	// park is how long the provider wants the run to wait, 0 not to.
-	park    time.Duration
-	why     string
-	unknown bool
+	park time.Duration
+	// why is a word for what happened and detail a sentence.
+	why, detail string
+	unknown     bool
+	// number counts the calls of this process in the order they began.
+	number int
 	// unreported says that a priced answer came without usable usage.
 	unreported bool
 	err        error
@@ -104,7 +108,7 @@ func (r *runner) safely(f func() error) (err error) {
 }
 
 func (r *runner) fail(ctx context.Context) error {
-	if err := r.e.o.Life.Stop(ctx, r.id, core.InternalFailure, "", nil); err != nil {
+	if err := r.e.o.Life.Stop(ctx, r.id, core.Stop{Reason: core.InternalFailure}); err != nil {
 		return err
 	}
 	r.drain()
@@ -191,7 +195,7 @@ func (r *runner) refresh(ctx context.Context) (err error) {
 // step starts as many calls as may be started now.
 func (r *runner) step(ctx context.Context) error {
 	if r.row.State == core.Running && r.timeLeft() <= 0 {
-		return r.stop(ctx, core.TimeLimit, "", nil)
+		return r.stop(ctx, core.Stop{Reason: core.TimeLimit, Detail: "a run may go on for 24 hours"})
 	}
 	if waits, err := r.unpark(ctx); waits || err != nil {
 		return err
@@ -271,19 +275,19 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 	if s.park > 0 && r.row.State == core.Running {
 		return r.park(ctx, s)
 	}
-	why, tripped := s.stop, s.stop != ""
-	if !tripped {
-		why, tripped = r.breaker.record(s)
+	why := core.Stop{Reason: s.stop, Detail: s.detail}
+	if why.Reason == "" {
+		why = r.breaker.record(s, r.dispatched)
 	}
-	if !tripped || r.row.State != core.Running {
+	if why.Reason == "" || r.row.State != core.Running {
 		return nil
 	}
-	return r.stop(ctx, why, "", map[string]any{"reason": s.why})
+	return r.stop(ctx, why)
 }
 
 // stop ends dispatch for a reason.
-func (r *runner) stop(ctx context.Context, why core.Reason, event string, data map[string]any) error {
-	if err := r.e.o.Life.Stop(ctx, r.id, why, event, data); err != nil {
+func (r *runner) stop(ctx context.Context, why core.Stop) error {
+	if err := r.e.o.Life.Stop(ctx, r.id, why); err != nil {
 		return err
 	}
 	return r.refresh(ctx)

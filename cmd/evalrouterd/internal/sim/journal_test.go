@@ -66,8 +66,8 @@ func (j *journal) Start(ctx context.Context, id core.RunID) error {
 	return around0(j, "start", func() error { return j.Store.Start(ctx, id) })
 }
 
-func (j *journal) Stop(ctx context.Context, id core.RunID, why core.Reason, ev string, d map[string]any) error {
-	return around0(j, "stop", func() error { return j.Store.Stop(ctx, id, why, ev, d) })
+func (j *journal) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
+	return around0(j, "stop", func() error { return j.Store.Stop(ctx, id, why) })
 }
 
 func (j *journal) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {

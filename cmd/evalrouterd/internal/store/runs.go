@@ -14,13 +14,13 @@ import (
 )
 
 const runColumns = `id, workspace_id, quote_id, coalesce(group_id, ''), coalesce(source_run_id, ''), chain_root, chain_pos, scope_hash, name, metadata,
-	state, stop_reason, book, cap, held, charged, metered, reserved, waived, absorbed, unreported, hold_released, planned, next_seq, created_at, started_at,
+	state, stop_reason, stop_detail, book, cap, held, charged, metered, reserved, waived, absorbed, unreported, hold_released, planned, next_seq, created_at, started_at,
 	cancel_requested_at, ended_at, retry_at, waiting_reason`
 
 func scanRun(row scanner) (r core.Run, err error) {
 	var meta string
 	err = row.Scan(&r.ID, &r.Workspace, &r.QuoteID, &r.GroupID, &r.SourceRun, &r.ChainRoot, &r.ChainPos, &r.ScopeHash, &r.Name, &meta,
-		&r.State, &r.Reason, &r.Book, &r.Cap, &r.Held, &r.Charged, &r.Metered, &r.Reserved, &r.Waived, &r.Absorbed, &r.Unreported, &r.HoldReleased,
+		&r.State, &r.Reason, &r.Detail, &r.Book, &r.Cap, &r.Held, &r.Charged, &r.Metered, &r.Reserved, &r.Waived, &r.Absorbed, &r.Unreported, &r.HoldReleased,
 		&r.Planned, &r.NextSeq, &r.CreatedAt, &r.StartedAt, &r.CancelRequestedAt, &r.EndedAt, &r.RetryAt, &r.WaitingReason)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, core.Missing("run")
@@ -188,14 +188,24 @@ func (s *Store) Start(ctx context.Context, id core.RunID) error {
 	})
 }
 
-// Stop ends dispatch of a running run for a reason; calls in flight go on.
-func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Reason, event string, data map[string]any) error {
+// Stop ends dispatch of a running run for a reason; calls in flight go on. A
+// run that is stopping already keeps its first reason.
+func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
+	detail, kind, data := cut(why.Detail, core.MaxDetail), why.Event, copyData(why.Data)
+	if kind == "" {
+		kind = core.EventStopping
+	}
+	data["reason"] = string(why.Reason)
+	if detail != "" {
+		data["detail"] = detail
+	}
 	return s.writer.do(ctx, func(t *tx) error {
-		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, retry_at = 0, waiting_reason = '' WHERE id = $2 AND state IN ('queued', 'running')`, string(why), string(id))
-		if err != nil || n == 0 || event == "" {
+		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, stop_detail = $2, retry_at = 0, waiting_reason = '' WHERE id = $3 AND state IN ('queued', 'running')`,
+			string(why.Reason), detail, string(id))
+		if err != nil || n == 0 {
 			return err
 		}
-		return t.event(id, event, copyData(data))
+		return t.event(id, kind, copyData(data))
 	})
 }
 

@@ -62,7 +62,7 @@ CREATE TABLE runs (
   quote_id TEXT NOT NULL UNIQUE REFERENCES quotes (id), source_run_id TEXT UNIQUE, chain_root TEXT NOT NULL,
   chain_pos BIGINT NOT NULL, scope_hash TEXT NOT NULL, name TEXT NOT NULL, metadata TEXT NOT NULL DEFAULT '{}',
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'stopping', 'finalizing', 'completed', 'partial', 'failed', 'cancelled')),
-  stop_reason TEXT NOT NULL DEFAULT '', book TEXT NOT NULL, cap BIGINT NOT NULL, held BIGINT NOT NULL,
+  stop_reason TEXT NOT NULL DEFAULT '', stop_detail TEXT NOT NULL DEFAULT '', book TEXT NOT NULL, cap BIGINT NOT NULL, held BIGINT NOT NULL,
   charged BIGINT NOT NULL DEFAULT 0, metered BIGINT NOT NULL DEFAULT 0, reserved BIGINT NOT NULL DEFAULT 0,
   waived BIGINT NOT NULL DEFAULT 0, absorbed BIGINT NOT NULL DEFAULT 0, unreported BIGINT NOT NULL DEFAULT 0,
   hold_released SMALLINT NOT NULL DEFAULT 0, planned BIGINT NOT NULL, next_seq BIGINT NOT NULL DEFAULT 1,

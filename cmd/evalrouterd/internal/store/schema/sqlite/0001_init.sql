@@ -62,7 +62,7 @@ CREATE TABLE runs (
   quote_id TEXT NOT NULL UNIQUE REFERENCES quotes (id), source_run_id TEXT UNIQUE, chain_root TEXT NOT NULL,
   chain_pos INTEGER NOT NULL, scope_hash TEXT NOT NULL, name TEXT NOT NULL, metadata TEXT NOT NULL DEFAULT '{}',
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'stopping', 'finalizing', 'completed', 'partial', 'failed', 'cancelled')),
-  stop_reason TEXT NOT NULL DEFAULT '', book TEXT NOT NULL, cap INTEGER NOT NULL, held INTEGER NOT NULL,
+  stop_reason TEXT NOT NULL DEFAULT '', stop_detail TEXT NOT NULL DEFAULT '', book TEXT NOT NULL, cap INTEGER NOT NULL, held INTEGER NOT NULL,
   charged INTEGER NOT NULL DEFAULT 0, metered INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
   waived INTEGER NOT NULL DEFAULT 0, absorbed INTEGER NOT NULL DEFAULT 0, unreported INTEGER NOT NULL DEFAULT 0,
   hold_released INTEGER NOT NULL DEFAULT 0, planned INTEGER NOT NULL, next_seq INTEGER NOT NULL DEFAULT 1,
