@@ -149,11 +149,11 @@ func Cost(terms ...Term) (Micro, error) {
 		return 0, ErrRange
 	}
 	q, r := bits.Div64(hi, lo, perMicro)
+	if q > math.MaxInt64 || q == math.MaxInt64 && r != 0 {
+		return 0, ErrRange
+	}
 	if r != 0 {
 		q++
-	}
-	if q > math.MaxInt64 {
-		return 0, ErrRange
 	}
 	return Micro(q), nil
 }

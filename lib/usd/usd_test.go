@@ -187,6 +187,7 @@ func TestCost(t *testing.T) {
 		{"negative units", []usd.Term{{-1, 1}}, 0, usd.ErrRange},
 		{"negative price", []usd.Term{{1, -1}}, 0, usd.ErrRange},
 		{"beyond int64", []usd.Term{{math.MaxInt64, 1_000_001}}, 0, usd.ErrRange},
+		{"wraps when it is rounded up", []usd.Term{{2_000_000, math.MaxInt64}, {1, 1_500_000}}, 0, usd.ErrRange},
 		{"just within", []usd.Term{{math.MaxInt64, 1_000_000}}, math.MaxInt64, nil},
 		{"beyond 128 bits", []usd.Term{{math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}}, 0, usd.ErrRange},
 	}

@@ -141,7 +141,7 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	now := s.Store.Now()
 	q := core.Quote{
 		ID: core.QuoteID(s.NewID()), Workspace: sc.Workspace, Epoch: w.Epoch, Name: r.Name, CreatedAt: now, ExpiresAt: now + core.QuoteLife,
-		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Concurrency: r.Concurrency, Warnings: []string{},
+		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Algorithm: core.OrderAlgorithm, Concurrency: r.Concurrency, Warnings: []string{},
 	}
 	if r.Cap != nil {
 		q.Cap = *r.Cap

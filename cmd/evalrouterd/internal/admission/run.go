@@ -22,6 +22,9 @@ func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.
 	if err != nil {
 		return core.Admitted{}, err
 	}
+	if err := s.offered(ctx, sc, r.Quote); err != nil {
+		return core.Admitted{}, err
+	}
 	out, err := s.Store.Admit(ctx, core.Admission{
 		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Op: r.Op, Key: r.Key, RequestHash: r.RequestHash,
 		RunID: core.RunID(s.NewID()), TransferID: s.NewID(), ConsentID: s.NewID(), Practice: w.Practice, Encode: r.Encode,
@@ -31,4 +34,18 @@ func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.
 	}
 	s.Engine.Wake(sc.Workspace, out.Run)
 	return out, nil
+}
+
+// offered says whether a managed route still stands as the quote froze it. The
+// store checks what it keeps itself; routes are the catalog's.
+func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) error {
+	q, err := s.Store.Quote(ctx, sc, id)
+	if err != nil || q.Run != "" || q.Target.Kind != core.Managed {
+		return err // a consumed quote is answered by the store: a replay, or whose run it became
+	}
+	now, ok := s.Catalog.Route(q.Target.RouteID)
+	if !ok || now.Status != "active" || now.Revision != q.Target.Revision || now.Prices != q.Target.Prices {
+		return core.Refuse(core.QuoteStale, "the model or its prices have changed since this quote; nothing was started")
+	}
+	return nil
 }

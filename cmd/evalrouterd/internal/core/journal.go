@@ -75,6 +75,13 @@ type Ended struct {
 	// provider's sentence, sanitised and cut by the caller.
 	Outcome string
 	Message string
+	// Code is the task's error code when the task ends here; "" means the usual
+	// one of the step.
+	Code string
+	// Raw is what was received, if anything: evidence, not an answer.
+	Raw       []byte
+	RawSHA256 string
+	ExpiresAt Micros
 }
 
 // Grade is a verdict about a recorded answer. A nil Verdict says that the

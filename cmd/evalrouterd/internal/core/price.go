@@ -110,12 +110,16 @@ func (p Prices) Settle(reserved usd.Micro, usage *Usage) Settlement {
 const MaxBelievable = int64(1) << 53
 
 // Believable says whether reported usage can be billed: no class negative or
-// beyond exactness, and neither total beyond ten times its bound.
+// beyond exactness, neither total beyond ten times its bound, and some input
+// for a request that had some.
 func (u Usage) Believable(inBound, outBound int64) bool {
 	for _, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if n < 0 || n > MaxBelievable {
 			return false
 		}
+	}
+	if inBound > 0 && u.InputTokens() == 0 {
+		return false
 	}
 	return u.InputTokens() <= 10*inBound && u.OutputTokens() <= 10*outBound
 }

@@ -99,6 +99,7 @@ func TestUsage_Believable(t *testing.T) {
 		{name: "ten times the bound", usage: core.Usage{Input: 1000, Output: 100}, want: true},
 		{name: "more input than that", usage: core.Usage{Input: 900, CacheRead: 101}},
 		{name: "more output than that", usage: core.Usage{Output: 50, Reasoning: 51}},
+		{name: "no input for a request that had some", usage: core.Usage{Output: 5}},
 		{name: "negative", usage: core.Usage{Input: 10, Output: -1}},
 		{name: "beyond exact numbers", usage: core.Usage{Input: core.MaxBelievable + 1}},
 	} {

@@ -33,10 +33,12 @@ type Quote struct {
 	Preview   bool        `json:"preview,omitempty"`
 	Cap       usd.Micro   `json:"cap"`
 	// MinCap is the worst case of the first task: no smaller cap can start one.
-	MinCap      usd.Micro   `json:"min_cap"`
-	Target      Target      `json:"target"`
-	Profile     Profile     `json:"profile"`
-	Coverage    Coverage    `json:"coverage"`
+	MinCap   usd.Micro `json:"min_cap"`
+	Target   Target    `json:"target"`
+	Profile  Profile   `json:"profile"`
+	Coverage Coverage  `json:"coverage"`
+	// Algorithm names how tasks are selected and ordered.
+	Algorithm   string      `json:"algorithm"`
 	TaskIDsHash string      `json:"task_ids_hash"`
 	Concurrency Concurrency `json:"concurrency"`
 	// Limit is the number of calls in flight that the run may have.
@@ -83,7 +85,7 @@ func (q Quote) Fingerprint() string {
 		Coverage                                                           Coverage
 	}{
 		string(q.Profile.ID), q.Profile.ManifestSHA256, q.Profile.DatasetSHA256, q.TaskIDsHash,
-		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, OrderAlgorithm,
+		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, q.Algorithm,
 		q.Target.Revision, q.OutputBound(), q.Coverage,
 	})
 	if err != nil {

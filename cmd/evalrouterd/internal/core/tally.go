@@ -16,6 +16,9 @@ var errorOutcomes = map[bundle.Outcome]bool{
 	bundle.Refused: true, ProviderError: true, JudgeError: true, GraderError: true,
 }
 
+// Scored says whether an outcome is one of a graded answer.
+func Scored(o bundle.Outcome) bool { return graded[o] }
+
 // Graded counts tasks with a score.
 func (t Tallies) Graded() int { return t.sum(graded) }
 

@@ -18,17 +18,19 @@ const (
 	tolerableLoss  = 0.05
 	lossConfidence = 0.99
 	minLost        = 3
-	// maxUnreported is how many priced answers in a row may come without
-	// usage before the run stops: the platform pays for each.
+	// maxUnreported is how many priced answers of a run may come without usage
+	// before it stops, and maxOverBound how many may cost more than the bound
+	// that was published for them: the platform pays for each.
 	maxUnreported = 3
+	maxOverBound  = 2
 )
 
 // breaker stops a run whose provider loses answers or hides what they cost.
 // It counts the calls that this process saw, not those that a restart made
 // unknown.
 type breaker struct {
-	calls, lost, unreportedInARow int
-	lostInARow                    int
+	calls, lost, unreported, overBound int
+	lostInARow                         int
 	// seen is how many calls had begun when the last loss of the row was seen:
 	// only calls that began later say anything new.
 	seen int
@@ -38,12 +40,15 @@ type breaker struct {
 // there is one. begun is how many calls have begun by now.
 func (b *breaker) record(s settled, begun int) core.Stop {
 	b.calls++
-	b.unreportedInARow++
-	if !s.unreported {
-		b.unreportedInARow = 0
+	if s.unreported {
+		if b.unreported++; b.unreported >= maxUnreported {
+			return core.Stop{Reason: core.UsageUnreported, Detail: fmt.Sprintf("%d answers came without usage that adds up", b.unreported)}
+		}
 	}
-	if b.unreportedInARow >= maxUnreported {
-		return core.Stop{Reason: core.UsageUnreported, Detail: fmt.Sprintf("%d answers in a row came without usage that adds up", maxUnreported)}
+	if s.overBound {
+		if b.overBound++; b.overBound >= maxOverBound {
+			return core.Stop{Reason: core.RoutePaused, Detail: fmt.Sprintf("%d answers cost more than the bound of this model", b.overBound)}
+		}
 	}
 	if !s.unknown {
 		if s.number > b.seen {

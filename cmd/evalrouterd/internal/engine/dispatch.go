@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,10 +26,29 @@ type job struct {
 	task   bundle.Task
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
-	// retries counts the attempts that this process made after the first.
-	retries int
+	// notSent and pushedBack count the attempts of this process that failed in
+	// each way; they have limits of their own.
+	notSent, pushedBack int
 	// number counts the calls of this process in the order they began.
 	number int
+}
+
+// count takes an outcome into account.
+func (j *job) count(o provider.Outcome) {
+	switch o.Class {
+	case provider.NotSent:
+		j.notSent++
+	case provider.Rejected:
+		j.pushedBack++
+	}
+}
+
+// tries is how often the task has ended as this outcome does.
+func (j *job) tries(o provider.Outcome) int {
+	if o.Class == provider.NotSent {
+		return j.notSent
+	}
+	return max(j.pushedBack, 1)
 }
 
 // dispatch reserves the next tasks in order and starts their calls.
@@ -48,7 +68,7 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	}
 	res, err := r.e.o.Journal.Reserve(ctx, r.id, r.lease(), intents)
 	if err != nil {
-		return 0, fmt.Errorf("reserve: %w", err)
+		return 0, r.unreserve(ctx, intents, err)
 	}
 	if !res.Running {
 		return 0, r.refresh(ctx)
@@ -60,10 +80,34 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 		j.number = r.dispatched
 		r.e.o.Spawn(func() { r.call(j) })
 	}
+	r.tight = r.tight && res.Granted == 0
 	if res.Granted < len(places) {
 		return res.Granted, r.capReached(ctx, intents[res.Granted].Worst)
 	}
 	return res.Granted, nil
+}
+
+// unreserve settles a batch of which nobody knows whether it was journalled:
+// what was, was not sent, and is planned again.
+func (r *runner) unreserve(ctx context.Context, batch []core.Intent, cause error) error {
+	if ctx.Err() != nil {
+		return cause
+	}
+	r.e.o.Log.Warn("calls were not reserved", "run_id", string(r.id), "error", cause.Error())
+	for _, in := range batch {
+		e := core.Ended{Run: r.id, Idx: in.Idx, Call: in.Call, Reserved: in.Worst, Outcome: "not_reserved"}
+		err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
+		if err != nil && !errors.Is(err, core.ErrMoved) {
+			return err
+		}
+	}
+	p, err := r.e.o.Runs.Progress(ctx, r.id)
+	if err != nil {
+		return fmt.Errorf("read progress: %w", err)
+	}
+	r.queue = newQueue(p, r.quote.Coverage.N)
+	r.wakeIn(firstDelay)
+	return nil
 }
 
 // room is how many more calls may be in flight now.

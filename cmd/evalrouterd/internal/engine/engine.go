@@ -61,6 +61,7 @@ type Runs interface {
 type Life interface {
 	Start(context.Context, core.RunID) error
 	Stop(context.Context, core.RunID, core.Stop) error
+	Abandon(context.Context, core.RunID) error
 	Park(context.Context, core.RunID, core.Micros, string) error
 	AppendEvent(context.Context, core.RunID, string, map[string]any) error
 	Finalize(context.Context, core.RunID, string, string, func(core.Ending) core.Result) (core.State, error)

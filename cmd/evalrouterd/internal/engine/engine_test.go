@@ -70,12 +70,12 @@ func TestRun_CapStopsInOrder(t *testing.T) {
 func TestRun_UsageBeyondTheBoundIsAbsorbed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 900, 900) })
-	id := w.start(5, 10*worstCase, 2)
+	id := w.start(5, 10*worstCase, 1)
 	r := w.wait(id)
-	if r.Charged != 5*worstCase {
-		t.Errorf("charged %s, want the reservations %s", r.Charged, 5*worstCase)
+	if r.Reason != core.RoutePaused || r.Charged != 2*worstCase {
+		t.Errorf("%s, charged %s; want %s after the second, and the reservations %s", r.Reason, r.Charged, core.RoutePaused, 2*worstCase)
 	}
-	if want := 5 * (usd.Micro(900+1800) - worstCase); r.Absorbed != want {
+	if want := 2 * (usd.Micro(900+1800) - worstCase); r.Absorbed != want {
 		t.Errorf("absorbed %s, want %s", r.Absorbed, want)
 	}
 }

@@ -104,6 +104,7 @@ type world struct {
 	catalog *catalog.Catalog
 	adapter *scripted
 	engine  *engine.Engine
+	options engine.Options
 	admit   *admission.Service
 	clock   *instant
 	changed chan core.RunID
@@ -155,13 +156,22 @@ func (w *world) open() {
 	}
 	w.spool, w.kept = sp, kept
 	adapters := provider.Set{core.PracticeProtocol: w.adapter}
-	w.engine = engine.New(engine.Options{
+	w.options = engine.Options{
 		Journal: s, Answers: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },
-	})
+	}
+	w.engine = engine.New(w.options)
 	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
+}
+
+// rewire replaces an engine that has not begun to work by one with other
+// parts.
+func (w *world) rewire(change func(*engine.Options)) {
+	change(&w.options)
+	w.engine = engine.New(w.options)
+	w.admit.Engine = w.engine
 }
 
 func (w *world) close() {

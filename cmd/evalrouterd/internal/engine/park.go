@@ -9,12 +9,15 @@ import (
 
 // park makes the run wait as long as its provider asked, in the open: the run
 // says why and until when, and holds neither a call nor a reservation for it.
-func (r *runner) park(ctx context.Context, s settled) error {
+func (r *runner) park(s settled) error {
 	until := r.e.o.Clock.Now().Add(s.park)
 	if !until.After(r.parked) {
 		return nil
 	}
-	if err := r.e.o.Life.Park(ctx, r.id, core.Micros(until.UnixMicro()), s.why); err != nil {
+	err := r.persist("park", func(ctx context.Context) error {
+		return r.e.o.Life.Park(ctx, r.id, core.Micros(until.UnixMicro()), s.why)
+	})
+	if err != nil {
 		return err
 	}
 	r.waitUntil(until)
@@ -25,7 +28,11 @@ func (r *runner) park(ctx context.Context, s settled) error {
 // earlier, or when the run stops before it.
 func (r *runner) waitUntil(until time.Time) {
 	r.parked = until
-	d := min(until.Sub(r.e.o.Clock.Now()), r.timeLeft())
+	r.wakeIn(min(until.Sub(r.e.o.Clock.Now()), r.timeLeft()))
+}
+
+// wakeIn makes the runner look around after a while, or when the run stops.
+func (r *runner) wakeIn(d time.Duration) {
 	r.e.group.Add(1) // the runner itself is counted, so nobody has stopped waiting
 	r.e.o.Spawn(func() {
 		defer r.e.group.Done()
@@ -35,7 +42,7 @@ func (r *runner) waitUntil(until time.Time) {
 }
 
 // unpark says whether the run still waits, and ends a wait that is over.
-func (r *runner) unpark(ctx context.Context) (waits bool, err error) {
+func (r *runner) unpark() (waits bool, err error) {
 	if r.parked.IsZero() || r.row.State != core.Running {
 		return false, nil
 	}
@@ -43,5 +50,5 @@ func (r *runner) unpark(ctx context.Context) (waits bool, err error) {
 		return true, nil
 	}
 	r.parked = time.Time{}
-	return false, r.e.o.Life.Park(ctx, r.id, 0, "")
+	return false, r.persist("go on", func(ctx context.Context) error { return r.e.o.Life.Park(ctx, r.id, 0, "") })
 }

@@ -89,7 +89,7 @@ func TestDecide_RepeatsOnlyWhatProvablyDidNoWork(t *testing.T) {
 
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	const ok, lost, free = 'o', 'x', 'u'
+	const ok, lost, free, over = 'o', 'x', 'u', 'b'
 	for _, tt := range []struct {
 		name string
 		// seq is what became of each call, in order of settling; window is how
@@ -106,8 +106,10 @@ func TestBreaker(t *testing.T) {
 		{name: "everything is lost, many in flight", seq: strings.Repeat("x", 64), window: 64, want: core.ProviderDown},
 		{name: "three in a hundred", seq: strings.Repeat(strings.Repeat("o", 32)+"x", 300), window: 4},
 		{name: "ten in a hundred", seq: strings.Repeat("ooooooooox", 100), window: 4, want: core.ProviderDown},
-		{name: "two answers without usage", seq: "uuou", window: 1},
-		{name: "three answers without usage", seq: "uuu", window: 1, want: core.UsageUnreported},
+		{name: "two answers without usage", seq: "uoouoo", window: 1},
+		{name: "three answers without usage, not in a row", seq: "uououo", window: 1, want: core.UsageUnreported},
+		{name: "one answer above the bound", seq: "oobooo", window: 1},
+		{name: "two answers above the bound", seq: "oboob", window: 1, want: core.RoutePaused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,8 +117,8 @@ func TestBreaker(t *testing.T) {
 			var got core.Reason
 			for i, c := range tt.seq {
 				begun := (i/tt.window + 1) * tt.window // whole windows begin together
-				s := settled{number: i + 1, unknown: c == lost, unreported: c == free}
-				if c != ok && c != lost && c != free {
+				s := settled{number: i + 1, unknown: c == lost, unreported: c == free, overBound: c == over}
+				if c != ok && c != lost && c != free && c != over {
 					t.Fatalf("letter %q", c)
 				}
 				if why := b.record(s, begun); why.Reason != "" {

@@ -66,7 +66,9 @@ type settled struct {
 	number int
 	// unreported says that a priced answer came without usable usage.
 	unreported bool
-	err        error
+	// overBound says that an answer cost more than its published bound.
+	overBound bool
+	err       error
 }
 
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
@@ -88,10 +90,27 @@ func (r *runner) run() {
 		return
 	}
 	r.e.o.Log.Error("run stopped by an internal fault", "run_id", string(r.id), "error", err.Error())
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := r.fail(ctx); err != nil {
-		r.e.o.Log.Error("run could not be ended", "run_id", string(r.id), "error", err.Error())
+	r.fail()
+}
+
+// fail ends a run that cannot go on: what is in flight is waited for, what is
+// open is settled, and the rest is not run. A database that cannot take it is
+// tried again until the engine stops.
+func (r *runner) fail() {
+	stop := core.Stop{Reason: core.InternalFailure, Detail: "the service met a fault of its own; its log says more"}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"stop", func(ctx context.Context) error { return r.e.o.Life.Stop(ctx, r.id, stop) }},
+		{"drain", func(context.Context) error { r.stopWaiting(); r.drain(); return nil }},
+		{"abandon", func(ctx context.Context) error { return r.e.o.Life.Abandon(ctx, r.id) }},
+		{"end", func(ctx context.Context) error { _, err := r.finalize(ctx); return err }},
+	} {
+		if err := r.persist(step.name, step.do); err != nil {
+			r.e.o.Log.Error("run could not be ended", "run_id", string(r.id), "error", err.Error())
+			return
+		}
 	}
 }
 
@@ -107,27 +126,19 @@ func (r *runner) safely(f func() error) (err error) {
 	return f()
 }
 
-func (r *runner) fail(ctx context.Context) error {
-	if err := r.e.o.Life.Stop(ctx, r.id, core.Stop{Reason: core.InternalFailure}); err != nil {
-		return err
-	}
-	r.drain()
-	_, err := r.finalize(ctx)
-	return err
-}
-
 func (r *runner) work() error {
 	ctx := r.e.dispatch
-	if err := r.load(ctx); err != nil {
+	answered, err := r.load(ctx)
+	if err != nil {
 		return err
 	}
 	if r.row.State.Terminal() {
 		return nil
 	}
-	if err := r.e.o.Life.Start(ctx, r.id); err != nil {
+	if err := r.persist("start", func(ctx context.Context) error { return r.e.o.Life.Start(ctx, r.id) }); err != nil {
 		return err
 	}
-	if err := r.gradeStored(ctx); err != nil {
+	if err := r.gradeStored(ctx, answered); err != nil {
 		return err
 	}
 	if err := r.refresh(ctx); err != nil {
@@ -150,34 +161,38 @@ func (r *runner) work() error {
 	}
 }
 
-// load reads everything that a run's work depends on.
-func (r *runner) load(ctx context.Context) error {
-	var err error
+// load reads everything that a run's work depends on, and gives the places
+// whose stored answers wait for a grade.
+func (r *runner) load(ctx context.Context) (answered []int, err error) {
 	if r.row, err = r.e.o.Runs.Run(ctx, r.scope, r.id); err != nil {
-		return fmt.Errorf("read run: %w", err)
+		return nil, fmt.Errorf("read run: %w", err)
 	}
 	q, err := r.e.o.Runs.Quote(ctx, r.scope, r.row.QuoteID)
 	if err != nil {
-		return fmt.Errorf("read quote: %w", err)
+		return nil, fmt.Errorf("read quote: %w", err)
+	}
+	if q.Algorithm != core.OrderAlgorithm {
+		return nil, fmt.Errorf("this version of the service cannot order tasks by %q", q.Algorithm)
 	}
 	r.quote, r.order, r.book = q.Quote, q.Quote.Order(), r.row.Book
 	adapter, ok := r.e.o.Adapters[r.quote.Target.Protocol]
 	if !ok {
-		return fmt.Errorf("no adapter speaks %s", r.quote.Target.Protocol)
+		return nil, fmt.Errorf("no adapter speaks %s", r.quote.Target.Protocol)
 	}
 	r.adapter = adapter
 	if r.grader, err = r.e.o.Tasks.Grader(r.quote.Profile); err != nil {
-		return fmt.Errorf("make grader: %w", err)
+		return nil, fmt.Errorf("make grader: %w", err)
 	}
 	if r.key, err = r.e.o.Keys.Key(ctx, r.scope, r.quote.Target); err != nil {
-		return fmt.Errorf("open credential: %w", err)
+		return nil, fmt.Errorf("open credential: %w", err)
 	}
 	p, err := r.e.o.Runs.Progress(ctx, r.id)
 	if err != nil {
-		return fmt.Errorf("read progress: %w", err)
+		return nil, fmt.Errorf("read progress: %w", err)
 	}
 	r.queue, r.pace = newQueue(p, r.quote.Coverage.N), newPace(r.quote.Limit)
-	return nil
+	r.breaker.unreported = r.row.Unreported
+	return p.Answered, nil
 }
 
 // refresh reads the run's row again, and lets go of waiting retries when the
@@ -197,7 +212,7 @@ func (r *runner) step(ctx context.Context) error {
 	if r.row.State == core.Running && r.timeLeft() <= 0 {
 		return r.stop(ctx, core.Stop{Reason: core.TimeLimit, Detail: "a run may go on for 24 hours"})
 	}
-	if waits, err := r.unpark(ctx); waits || err != nil {
+	if waits, err := r.unpark(); waits || err != nil {
 		return err
 	}
 	for r.row.State == core.Running && !r.blocked && r.room() > 0 && !r.queue.empty() {
@@ -241,7 +256,9 @@ func (r *runner) wait(ctx context.Context) error {
 		r.drain()
 		return errStopping
 	case changed:
-		return r.refresh(ctx)
+		if err := r.refresh(ctx); err != nil {
+			return err
+		}
 	}
 	r.e.o.Changed(r.id)
 	return r.progress(ctx, false)
@@ -273,7 +290,7 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 		r.queue.again(*s.again)
 	}
 	if s.park > 0 && r.row.State == core.Running {
-		return r.park(ctx, s)
+		return r.park(s)
 	}
 	why := core.Stop{Reason: s.stop, Detail: s.detail}
 	if why.Reason == "" {
@@ -287,7 +304,7 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 
 // stop ends dispatch for a reason.
 func (r *runner) stop(ctx context.Context, why core.Stop) error {
-	if err := r.e.o.Life.Stop(ctx, r.id, why); err != nil {
+	if err := r.persist("stop", func(ctx context.Context) error { return r.e.o.Life.Stop(ctx, r.id, why) }); err != nil {
 		return err
 	}
 	return r.refresh(ctx)
@@ -304,7 +321,8 @@ func (r *runner) progress(ctx context.Context, last bool) error {
 		return err
 	}
 	r.shown, r.dirty = now, false
-	return r.e.o.Life.AppendEvent(ctx, r.id, core.EventProgress, progressData(run, r.inflight, r.quote.Limit))
+	data := progressData(run, r.inflight, r.quote.Limit)
+	return r.persist("progress", func(ctx context.Context) error { return r.e.o.Life.AppendEvent(ctx, r.id, core.EventProgress, data) })
 }
 
 func progressData(run core.Run, open, limit int) map[string]any {
@@ -320,13 +338,14 @@ func progressData(run core.Run, open, limit int) map[string]any {
 }
 
 // finalize freezes the result.
-func (r *runner) finalize(ctx context.Context) (core.State, error) {
+func (r *runner) finalize(ctx context.Context) (state core.State, err error) {
 	if err := r.progress(ctx, true); err != nil {
 		return "", err
 	}
-	state, err := r.e.o.Life.Finalize(ctx, r.id, r.e.o.NewID(), r.e.o.NewID(), conclude)
-	if err != nil {
-		return "", fmt.Errorf("end run: %w", err)
-	}
-	return state, nil
+	result, transfer := r.e.o.NewID(), r.e.o.NewID()
+	err = r.persist("end", func(ctx context.Context) (err error) {
+		state, err = r.e.o.Life.Finalize(ctx, r.id, result, transfer, conclude)
+		return err
+	})
+	return state, err
 }

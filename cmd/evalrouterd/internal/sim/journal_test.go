@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -15,10 +17,25 @@ type journal struct {
 	w *world
 }
 
+// errDisk is a commit that the database could not take, or of which nobody
+// was told that it was taken.
+var errDisk = errors.New("disk I/O error")
+
 func around[T any](j *journal, name string, f func() (T, error)) (T, error) {
 	j.w.point("before " + name)
-	v, err := f()
+	fails := j.w.model.faults && j.w.s.random.IntN(100) == 0
+	taken := j.w.s.random.IntN(2) == 0
+	var v T
+	var err error
+	if !fails || taken {
+		v, err = f()
+	}
 	j.w.point("after " + name)
+	if fails && err == nil {
+		j.w.seen["lost commit, taken "+fmt.Sprint(taken)]++
+		var none T
+		return none, errDisk
+	}
 	return v, err
 }
 
@@ -68,6 +85,10 @@ func (j *journal) Start(ctx context.Context, id core.RunID) error {
 
 func (j *journal) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
 	return around0(j, "stop", func() error { return j.Store.Stop(ctx, id, why) })
+}
+
+func (j *journal) Abandon(ctx context.Context, id core.RunID) error {
+	return around0(j, "abandon", func() error { return j.Store.Abandon(ctx, id) })
 }
 
 func (j *journal) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {

@@ -38,8 +38,8 @@ var fates = []fate{
 		o.Raw = []byte(o.Text)
 		return o
 	}},
-	{"usage above the bound", 30, true, func(m *model, r provider.Request) provider.Outcome { return m.answer(r, 900, 900) }},
-	{"no usage", 10, true, func(m *model, r provider.Request) provider.Outcome {
+	{"usage above the bound", 10, true, func(m *model, r provider.Request) provider.Outcome { return m.answer(r, 900, 900) }},
+	{"no usage", 5, true, func(m *model, r provider.Request) provider.Outcome {
 		o := m.answer(r, 0, 0)
 		o.Usage = nil
 		return o

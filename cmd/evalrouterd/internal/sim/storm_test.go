@@ -15,6 +15,7 @@ import (
 // its rate within two minutes.
 func TestStorm_RateComesBack(t *testing.T) {
 	w := newWorld(t, 7)
+	w.model.faults = false
 	const (
 		latency = time.Second
 		calm    = 20 * time.Second

@@ -19,7 +19,7 @@ const idempotencyLife = 30 * 24 * 3600 * 1_000_000
 // An answer that is not a success is not stored, so that the same key works
 // after credit was added.
 func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted, err error) {
-	err = s.writer.do(ctx, func(t *tx) error {
+	err = s.writer.ask(ctx, func(t *tx) error {
 		out = core.Admitted{}
 		if done, err := t.replay(a, &out); err != nil || done {
 			return err

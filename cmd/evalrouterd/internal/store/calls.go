@@ -27,7 +27,7 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		}
 		var total usd.Micro
 		for _, in := range batch {
-			if total+in.Worst > free {
+			if in.Worst > free-total {
 				break
 			}
 			total += in.Worst
@@ -97,7 +97,7 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 		if err != nil {
 			return fmt.Errorf("record answer: %w", err)
 		}
-		if err := t.keep(r); err != nil {
+		if err := t.keep(r.Call, r.Raw, r.RawSHA256, r.ExpiresAt); err != nil {
 			return err
 		}
 		if err := t.settle(r); err != nil {
@@ -119,9 +119,12 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 	})
 }
 
-func (t *tx) keep(r core.Response) error {
+func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) error {
+	if raw == nil {
+		raw = []byte{} // no bytes are an answer too
+	}
 	_, err := t.exec(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
-		string(r.Call), r.RawSHA256, len(r.Raw), r.Raw, int64(r.ExpiresAt))
+		string(call), sum, len(raw), raw, int64(until))
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}

@@ -15,7 +15,7 @@ const connectionColumns = `id, workspace_id, name, base_url, model_id, protocol,
 
 // InsertConnection keeps a new connection. Its key is already sealed.
 func (s *Store) InsertConnection(ctx context.Context, c core.ConnectionInfo) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO connections (id, workspace_id, name, base_url, model_id, protocol, revision, key_sealed, key_version, max_output_tokens,
 			context_window, max_concurrency, price_in, price_out, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 			string(c.ID), string(c.Workspace), c.Name, c.BaseURL, c.ModelID, c.Protocol, c.Revision, c.SealedKey, c.KeyVersion, c.MaxOutputTokens,
@@ -34,7 +34,7 @@ func nullInt(n *int64) sql.NullInt64 {
 // UpdateConnection replaces what an owner may change and counts the revision
 // up; the check of the old revision no longer counts.
 func (s *Store) UpdateConnection(ctx context.Context, c core.ConnectionInfo) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE connections SET name = $1, key_sealed = $2, key_version = $3, max_output_tokens = $4, context_window = $5, revision = revision + 1,
 			checked_at = 0, check_doc = '{}' WHERE id = $6 AND workspace_id = $7 AND revision = $8 AND disabled_at = 0`,
 			c.Name, c.SealedKey, c.KeyVersion, c.MaxOutputTokens, c.ContextWindow, string(c.ID), string(c.Workspace), c.Revision)
@@ -60,7 +60,7 @@ func (s *Store) RecordCheck(ctx context.Context, c core.ConnectionInfo, r core.C
 
 // DisableConnection takes a connection out of use, for good.
 func (s *Store) DisableConnection(ctx context.Context, sc core.Scope, id core.ConnectionID) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		var at core.Micros
 		err := t.row(`SELECT disabled_at FROM connections WHERE id = $1 AND workspace_id = $2`, string(id), string(sc.Workspace)).Scan(&at)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -28,7 +28,7 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 			return err
 		}
 		if open > 0 || e.Run.Reserved != 0 {
-			return fmt.Errorf("end run %s: %d tasks are still open and %s is reserved", id, open, e.Run.Reserved)
+			return fmt.Errorf("%w: %d tasks are still open and %s is reserved", core.ErrMoved, open, e.Run.Reserved)
 		}
 		res := conclude(e)
 		state = res.State

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 // maxExtracted bounds the extracted answer that is kept beside a score; the
@@ -24,10 +26,10 @@ func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
 		if v.Span != nil {
 			from, to = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
 		}
-		var charge int64
+		var charge usd.Micro
 		err := t.row(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8
 			WHERE run_id = $9 AND idx = $10 AND state = 'answered' RETURNING charge`,
-			string(v.Outcome), v.Score, cut(v.Extracted, maxExtracted), from, to, v.Rule, g.Grader.ID+"@"+g.Grader.Version, int64(t.now), string(g.Run), g.Idx).
+			string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), from, to, text(v.Rule), g.Grader.ID+"@"+g.Grader.Version, int64(t.now), string(g.Run), g.Idx).
 			Scan(&charge)
 		if err != nil {
 			return fmt.Errorf("grade sample %d: %w", g.Idx, err)
@@ -36,10 +38,13 @@ func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
 			return err
 		}
 		return t.event(g.Run, core.EventTaskGraded, map[string]any{
-			"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": fmt.Sprint(charge),
+			"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": charge.Wire(),
 		})
 	})
 }
+
+// text is what both databases take as text: PostgreSQL has no NUL in it.
+func text(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 // cut shortens to at most n code points.
 func cut(s string, n int) string {

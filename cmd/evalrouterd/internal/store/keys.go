@@ -24,7 +24,7 @@ type Key struct {
 
 // InsertKey keeps a new key.
 func (s *Store) InsertKey(ctx context.Context, k Key) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO api_keys (id, workspace_id, name, prefix, mac, scopes, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 			k.ID, string(k.Workspace), k.Name, k.Prefix, k.MAC, strings.Join(k.Scopes, " "), int64(t.now), int64(k.ExpiresAt))
 		return err
@@ -45,7 +45,7 @@ func (s *Store) KeyByPrefix(ctx context.Context, prefix string) (k Key, ok bool,
 
 // RevokeKey ends a key at once.
 func (s *Store) RevokeKey(ctx context.Context, w core.WorkspaceID, id string) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		n, err := t.exec(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND workspace_id = $3 AND revoked_at = 0`, int64(t.now), id, string(w))
 		if err == nil && n == 0 {
 			return core.Missing("key")

@@ -80,9 +80,9 @@ func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s !
 // CreateWorkspace makes a workspace with empty accounts in both books. An
 // existing one is left as it is; made says whether it is new.
 func (s *Store) CreateWorkspace(ctx context.Context, w core.WorkspaceInfo) (made bool, err error) {
-	err = s.writer.do(ctx, func(t *tx) error {
+	err = s.writer.ask(ctx, func(t *tx) error {
 		n, err := t.exec(`INSERT INTO workspaces (id, slug, name, epoch, practice, created_at) VALUES ($1, $2, $3, 1, $4, $5)
-			ON CONFLICT DO NOTHING`, string(w.ID), w.Slug, w.Name, flag(w.Practice), int64(t.now))
+			ON CONFLICT (id) DO NOTHING`, string(w.ID), w.Slug, w.Name, flag(w.Practice), int64(t.now))
 		made = n == 1
 		if err != nil || !made {
 			return err
@@ -121,16 +121,21 @@ func (s *Store) Workspace(ctx context.Context, id core.WorkspaceID) (core.Worksp
 // Grant adds credit to a workspace. id makes it idempotent: the same id
 // grants once.
 func (s *Store) Grant(ctx context.Context, id string, w core.WorkspaceID, b core.Book, amount usd.Micro, note string) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		var n int
+		if err := t.row(`SELECT count(*) FROM workspaces WHERE id = $1`, string(w)).Scan(&n); err != nil {
+			return err
+		}
+		if n == 0 {
+			return core.Missing("workspace")
+		}
+		if amount <= 0 {
+			return core.Refuse(core.InvalidRequest, "a grant is more than nothing")
+		}
 		if err := t.row(`SELECT count(*) FROM transfers WHERE id = $1`, id).Scan(&n); err != nil || n > 0 {
 			return err
 		}
-		err := t.move(transfer{id: id, workspace: w, book: b, from: accGrant, to: accAvailable, amount: amount, code: "grant", note: note})
-		if errors.Is(err, errShort) {
-			return core.Missing("workspace")
-		}
-		return err
+		return t.move(transfer{id: id, workspace: w, book: b, from: accGrant, to: accAvailable, amount: amount, code: "grant", note: note})
 	})
 }
 

@@ -16,7 +16,7 @@ func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
 	if err != nil {
 		return fmt.Errorf("encode quote: %w", err)
 	}
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		_, err := t.exec(`INSERT INTO quotes (id, workspace_id, epoch, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 			string(q.ID), string(q.Workspace), q.Epoch, q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),

@@ -36,16 +36,13 @@ func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error)
 			return err
 		}
 		for _, c := range live {
-			e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Outcome: "restart"}
+			if err := t.giveBack(c, "restart"); err != nil {
+				return err
+			}
 			if c.State == core.CallIntent {
 				out.Voided++
-				err = t.replan(e, core.CallVoided)
 			} else {
 				out.Unknown++
-				err = t.unknown(e)
-			}
-			if err != nil {
-				return err
 			}
 		}
 		return nil
@@ -53,8 +50,65 @@ func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error)
 	return out, err
 }
 
+// Abandon settles whatever is open in one run whose runner cannot go on:
+// intents are planned again, sent calls become unknown, and answers that could
+// not be graded are errors of ours. Afterwards the run can end.
+func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
+	return s.writer.do(ctx, func(t *tx) error {
+		live, err := t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY id`, string(run))
+		if err != nil {
+			return err
+		}
+		for _, c := range live {
+			if err := t.giveBack(c, "abandoned"); err != nil {
+				return err
+			}
+		}
+		answered, err := t.indices(`SELECT idx FROM samples WHERE run_id = $1 AND state = 'answered' ORDER BY idx`, string(run))
+		if err != nil {
+			return err
+		}
+		for _, idx := range answered {
+			if err := t.settleSample(run, idx, core.SampleFailed, core.GraderError, core.CodeGraderError, 0, core.EventTaskFailed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// giveBack settles a live call whose maker is gone.
+func (t *tx) giveBack(c core.Call, why string) error {
+	e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Outcome: why}
+	if c.State == core.CallIntent {
+		return t.replan(e, core.CallVoided)
+	}
+	return t.unknown(e)
+}
+
+func (t *tx) indices(q string, args ...any) ([]int, error) {
+	rows, err := t.rows(q, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int
+	for rows.Next() {
+		var i int
+		if err := rows.Scan(&i); err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
+	return out, rows.Err()
+}
+
 func (t *tx) liveCalls(limit int) ([]core.Call, error) {
-	rows, err := t.rows(`SELECT id, run_id, idx, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY id LIMIT $1`, limit)
+	return t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY id LIMIT $1`, limit)
+}
+
+func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
+	rows, err := t.rows(q, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -75,13 +75,22 @@ func (t *tx) unknown(e core.Ended) error {
 	if err := t.event(e.Run, core.EventWaived, map[string]any{"index": e.Idx, "waived_microusd": e.Reserved.Wire()}); err != nil {
 		return err
 	}
-	return t.settleSample(e.Run, e.Idx, core.SampleUnresolved, core.ProviderError, core.CodeOutcomeUnknown, 0, core.EventTaskFailed)
+	if e.Raw != nil {
+		if err := t.keep(e.Call, e.Raw, e.RawSHA256, e.ExpiresAt); err != nil {
+			return err
+		}
+	}
+	code := e.Code
+	if code == "" {
+		code = core.CodeOutcomeUnknown
+	}
+	return t.settleSample(e.Run, e.Idx, core.SampleUnresolved, core.ProviderError, code, 0, core.EventTaskFailed)
 }
 
 // endCall moves a call to its last state.
 func (t *tx) endCall(e core.Ended, to core.CallState) error {
 	err := t.one(`UPDATE calls SET state = $1, outcome = $2, message = $3, ended_at = $4 WHERE id = $5 AND fence = 1 AND `+stateBefore(to),
-		string(to), e.Outcome, e.Message, int64(t.now), string(e.Call))
+		string(to), text(e.Outcome), text(e.Message), int64(t.now), string(e.Call))
 	if err != nil {
 		return fmt.Errorf("end call as %s: %w", to, err)
 	}

@@ -160,7 +160,7 @@ func (f RunFilter) where(sc core.Scope) (where []string, args []any) {
 // RequestCancel asks a run to stop. It is idempotent: a run that is stopping
 // or has ended is left as it is.
 func (s *Store) RequestCancel(ctx context.Context, sc core.Scope, id core.RunID) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		var state core.State
 		err := t.row(`SELECT state FROM runs WHERE id = $1 AND workspace_id = $2`, string(id), string(sc.Workspace)).Scan(&state)
 		if errors.Is(err, sql.ErrNoRows) {

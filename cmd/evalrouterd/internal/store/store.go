@@ -107,8 +107,8 @@ func (s *Store) closePools() error {
 	return err
 }
 
-// Now is the store's clock, in the unit that it keeps.
-func (s *Store) Now() core.Micros { return core.Micros(s.now().UnixMicro()) }
+// Now is the store's clock, in the unit that it keeps. It never goes back.
+func (s *Store) Now() core.Micros { return s.writer.clock() }
 
 // Commits is the number of durable commits so far, for measurements.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }

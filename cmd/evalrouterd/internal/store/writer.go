@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,12 +20,17 @@ var errClosed = errors.New("the store is closed")
 // maxBatch bounds how many operations share a commit.
 const maxBatch = 512
 
-// op is one operation. Its function may run more than once: when another
-// operation of the batch fails, the transaction is rolled back and the rest
-// runs again. It must therefore set its results afresh each time.
+// op is one operation. When another operation of its batch fails in an
+// unexpected way, the transaction is rolled back and the rest runs again: its
+// function may therefore run more than once and must set its results afresh.
 type op struct {
-	fn   func(*tx) error
-	done chan error
+	fn func(*tx) error
+	// guarded operations may refuse. They run behind a savepoint, so that a
+	// refusal takes nothing from the operations around it and costs them
+	// nothing.
+	guarded bool
+	err     error
+	done    chan error
 }
 
 // writer owns the one connection that writes. It runs queued operations in
@@ -33,7 +40,7 @@ type writer struct {
 	begin   string
 	now     func() time.Time
 	stmts   map[string]*sql.Stmt
-	last    core.Micros
+	last    atomic.Int64 // the latest time that was given out
 	commits atomic.Int64
 
 	mu     sync.RWMutex // guards closed against sends on ops
@@ -59,7 +66,15 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 // ctx bounds the wait for a place in the queue; what is in the queue is carried
 // out, and its caller learns how it ended.
 func (w *writer) do(ctx context.Context, fn func(*tx) error) error {
-	o := &op{fn: fn, done: make(chan error, 1)}
+	return w.carryOut(ctx, &op{fn: fn, done: make(chan error, 1)})
+}
+
+// ask is do for operations that may refuse.
+func (w *writer) ask(ctx context.Context, fn func(*tx) error) error {
+	return w.carryOut(ctx, &op{fn: fn, guarded: true, done: make(chan error, 1)})
+}
+
+func (w *writer) carryOut(ctx context.Context, o *op) error {
 	if err := w.enqueue(ctx, o); err != nil {
 		return err
 	}
@@ -118,37 +133,46 @@ func (w *writer) collect(first *op) []*op {
 	return batch
 }
 
-// run commits a batch, leaving out the operations that fail.
+// run commits a batch, leaving out the operations that fail. Nobody is told
+// anything before the commit: a refusal may rest on a row of the same batch.
 func (w *writer) run(batch []*op) {
-	for len(batch) > 0 {
-		failed, err := w.attempt(batch)
-		switch {
-		case err == nil:
-			for _, o := range batch {
-				o.done <- nil
-			}
-			return
-		case failed < 0: // begin or commit: nothing of the batch is durable
-			for _, o := range batch {
-				o.done <- err
-			}
-			return
+	var failed []*op
+	var fault error
+	for rest := batch; len(rest) > 0; {
+		bad, err := w.attempt(rest)
+		if bad < 0 {
+			fault = err
+			break
 		}
-		batch[failed].done <- err
-		batch = append(batch[:failed:failed], batch[failed+1:]...)
+		rest[bad].err = err
+		failed = append(failed, rest[bad])
+		rest = append(rest[:bad:bad], rest[bad+1:]...)
+	}
+	for _, o := range failed {
+		o.done <- o.err
+	}
+	for _, o := range batch {
+		if slices.Contains(failed, o) {
+			continue
+		}
+		if fault != nil {
+			o.err = fault
+		}
+		o.done <- o.err
 	}
 }
 
-// attempt runs the batch in one transaction. failed is the index of the
-// operation that refused, or -1 when the transaction itself failed.
-func (w *writer) attempt(batch []*op) (failed int, err error) {
+// attempt runs the batch in one transaction. bad is the index of the operation
+// that failed, or -1 when all ran: then err is nil or why the transaction
+// itself could not be had or committed.
+func (w *writer) attempt(batch []*op) (bad int, err error) {
 	ctx := context.Background() // a started transaction always ends here
 	if _, err := w.conn.ExecContext(ctx, w.begin); err != nil {
 		return -1, fmt.Errorf("begin: %w", err)
 	}
 	t := &tx{w: w, now: w.clock()}
 	for i, o := range batch {
-		if err := o.fn(t); err != nil {
+		if err := t.carry(o); err != nil {
 			w.rollback(ctx)
 			return i, err
 		}
@@ -161,15 +185,53 @@ func (w *writer) attempt(batch []*op) (failed int, err error) {
 	return -1, nil
 }
 
+// carry runs one operation. A guarded one that refuses leaves its error in the
+// operation and the transaction as it was.
+func (t *tx) carry(o *op) error {
+	if !o.guarded {
+		return calm(o.fn, t)
+	}
+	if _, err := t.exec("SAVEPOINT op"); err != nil {
+		return err
+	}
+	if o.err = calm(o.fn, t); o.err != nil {
+		if _, err := t.exec("ROLLBACK TO SAVEPOINT op"); err != nil {
+			return errors.Join(o.err, err)
+		}
+	}
+	_, err := t.exec("RELEASE SAVEPOINT op")
+	return err
+}
+
+// calm turns a panic of a caller's function into an error: the writer serves
+// everybody.
+func calm(fn func(*tx) error, t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn(t)
+}
+
 // rollback ends a transaction that failed. After a failed commit there may be
 // nothing left to roll back; a begin that follows says whether it worked.
 func (w *writer) rollback(ctx context.Context) { _, _ = w.conn.ExecContext(ctx, "ROLLBACK") }
 
 // clock never goes back: a clock that was set back stands still until real
-// time has caught up.
+// time has caught up. Readers and writers share it, so that what one of them
+// dates the other does not find in the future.
 func (w *writer) clock() core.Micros {
-	w.last = max(w.last, core.Micros(w.now().UnixMicro()))
-	return w.last
+	now := w.now().UnixMicro()
+	for {
+		last := w.last.Load()
+		if now <= last {
+			return core.Micros(last)
+		}
+		if w.last.CompareAndSwap(last, now) {
+			return core.Micros(now)
+		}
+	}
 }
 
 // tx is an open write transaction with one fixed time.

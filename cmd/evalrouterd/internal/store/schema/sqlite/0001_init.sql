@@ -102,7 +102,7 @@ CREATE TABLE calls (
   sent_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0,
   UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx)) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
-CREATE INDEX calls_lease ON calls (lease_until) WHERE state IN ('intent', 'sent');
+CREATE INDEX calls_live ON calls (id) WHERE state IN ('intent', 'sent');
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
 -- inserts append. hash is the SHA-256 of the uncompressed bytes.
