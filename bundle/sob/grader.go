@@ -1,0 +1,188 @@
+package sob
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/internal/strict"
+	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
+)
+
+// KindText is the kind of grader that New builds.
+const KindText = "sob_text"
+
+// version is raised when any verdict or evaluation could change.
+const version = "1"
+
+// Grader grades JSON answers by SOB's rules. A task's target is the text of its
+// ground truth, an object or array, and its schema is what the answer is held
+// to. Options:
+//
+//	score    perfect (default): 1 for an answer equal to the ground truth,
+//	         whatever the schema says, else 0; value_accuracy: the gated share
+//	         of values that are equal, and right means all of them
+//	gate     text (default), image or audio: the coverage gate of values
+//	reading  rescue (default) or whole: see Extract
+//
+// The outcome stands beside the score. An answer that is not right is truncated
+// if the output limit cut it off, empty if there is no text, and otherwise
+// failed to be extracted if it holds no object or array that can be read.
+type Grader struct {
+	gate     Modality
+	reading  Reading
+	accuracy bool
+	id       bundle.Identity
+
+	mu        sync.Mutex
+	contracts map[string]*Contract
+}
+
+var _ bundle.Grader = (*Grader)(nil)
+
+// maxContracts bounds the prepared schemas that a grader keeps.
+const maxContracts = 512
+
+// New builds the grader that c declares. What it does not know is refused with
+// a *bundle.Refusal.
+func New(c bundle.GraderConfig) (*Grader, error) {
+	raw := []byte(c.Options)
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	n, problem := strict.Parse(raw)
+	if problem != nil {
+		return nil, refusal([]*strict.Problem{problem})
+	}
+	r := &strict.Reader{}
+	f := r.Fields(n)
+	if c.Kind != KindText {
+		r.Add("kind", strict.CodeRange, "want %s", KindText)
+	}
+	score := f.OneOf("score", "perfect", "value_accuracy")
+	gate := f.OneOf("gate", string(Text), string(Image), string(Audio))
+	reading := f.OneOf("reading", "rescue", "whole")
+	f.Close()
+	if len(r.Problems) > 0 {
+		return nil, refusal(r.Problems)
+	}
+	g := &Grader{gate: Modality(gate), accuracy: score == "value_accuracy", contracts: map[string]*Contract{}}
+	if reading == "whole" {
+		g.reading = Whole
+	}
+	g.id = bundle.Identity{
+		ID: "sob/text", Version: version,
+		Compat: fmt.Sprintf("sob/text@%s+%s.%s.%s", version, score, gate, reading),
+	}
+	return g, nil
+}
+
+func refusal(problems []*strict.Problem) error {
+	r := &bundle.Refusal{What: "grader"}
+	for _, p := range problems {
+		r.Findings = append(r.Findings, bundle.Finding{Code: p.Code, Path: p.Path, Message: p.Message})
+	}
+	return r
+}
+
+// Identity names the grader; the options are part of the compatibility class.
+func (g *Grader) Identity() bundle.Identity { return g.id }
+
+// Grade decides an answer. An error is what the reference raises, or a task
+// that cannot be graded at all.
+func (g *Grader) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
+	e, found, err := g.evaluate(t, a, Labels{RecordID: t.ID})
+	if err != nil {
+		return bundle.Verdict{}, err
+	}
+	score := e.Scores[Perfect]
+	if g.accuracy {
+		score = e.Scores[ValueAccuracy]
+	}
+	v := bundle.Verdict{Score: score, Rule: g.rule(e, found)}
+	if structured(found.Value) {
+		v.Extracted = a.Text[found.From:found.To]
+		v.Span = span(a.Text, found.From, found.To)
+	}
+	switch {
+	case score == 1:
+		v.Outcome = bundle.Right
+	case a.Finish == bundle.FinishLength:
+		v.Outcome = bundle.Truncated
+	case strings.TrimSpace(a.Text) == "":
+		v.Outcome = bundle.Empty
+	case !structured(found.Value):
+		v.Outcome = bundle.ExtractionFailed
+	default:
+		v.Outcome = bundle.Wrong
+	}
+	return v, nil
+}
+
+// Evaluate scores an answer on all of SOB's metrics. Rows of a run, in the
+// order of its tasks, are what Derive makes the native summary from.
+func (g *Grader) Evaluate(t bundle.Task, a bundle.Answer, l Labels) (Evaluation, error) {
+	e, _, err := g.evaluate(t, a, l)
+	return e, err
+}
+
+func (g *Grader) evaluate(t bundle.Task, a bundle.Answer, l Labels) (Evaluation, Found, error) {
+	if len(t.Target) != 1 {
+		return Evaluation{}, Found{}, fmt.Errorf("read target: want one ground truth, got %d", len(t.Target))
+	}
+	truth, err := value.Loads(t.Target[0])
+	switch {
+	case err != nil:
+		return Evaluation{}, Found{}, fmt.Errorf("read target: %w", err)
+	case !structured(truth):
+		return Evaluation{}, Found{}, errors.New("read target: want a JSON object or array")
+	}
+	contract, err := g.contract(t.Schema)
+	if err != nil {
+		return Evaluation{}, Found{}, err
+	}
+	found := Extract(a.Text, g.reading)
+	e, err := Evaluate(Case{Labels: l, Contract: contract, Answer: found.Value, Truth: truth}, g.gate)
+	return e, found, err
+}
+
+// contract prepares a schema, once while it is remembered.
+func (g *Grader) contract(schema json.RawMessage) (*Contract, error) {
+	if len(schema) == 0 {
+		return nil, errors.New("read schema: the task has none")
+	}
+	g.mu.Lock()
+	c := g.contracts[string(schema)]
+	g.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	v, err := value.Loads(string(schema))
+	if err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	c = NewContract(v)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.contracts) >= maxContracts {
+		clear(g.contracts)
+	}
+	g.contracts[string(schema)] = c
+	return c, nil
+}
+
+// rule words how the decision was made.
+func (g *Grader) rule(e Evaluation, found Found) string {
+	switch {
+	case !structured(found.Value):
+		return "no JSON object or array"
+	case e.Scores[Perfect] == 1:
+		return "JSON equal to the ground truth"
+	case e.Scores[Compliance] == 0:
+		return "JSON not equal, schema not met"
+	}
+	return fmt.Sprintf("JSON not equal, value accuracy %.3f", e.Scores[ValueAccuracy])
+}
