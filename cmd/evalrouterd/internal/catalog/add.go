@@ -44,7 +44,7 @@ func (c *Catalog) Add(ctx context.Context, m bundle.Manifest, open func() (io.Re
 		return Added{}, err
 	}
 	defer f.Close()
-	made, err := c.store.PutProfile(ctx, p, m.Load(ctx, f))
+	made, err := c.store.PutProfile(ctx, c.newID(), p, m.Load(ctx, f))
 	return Added{Profile: p, Report: report, Made: made}, err
 }
 

@@ -21,7 +21,7 @@ import (
 type Store interface {
 	Profiles(context.Context, core.Scope) ([]core.Profile, error)
 	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
-	PutProfile(context.Context, core.Profile, iter.Seq2[bundle.Task, error]) (bool, error)
+	PutProfile(context.Context, string, core.Profile, iter.Seq2[bundle.Task, error]) (bool, error)
 	Task(context.Context, core.ProfileID, int) (bundle.Task, error)
 	TaskIDs(context.Context, core.ProfileID) iter.Seq2[string, error]
 	Now() core.Micros
@@ -31,10 +31,14 @@ type Store interface {
 type Catalog struct {
 	store  Store
 	routes []core.Target
+	newID  func() string
 }
 
 // New makes a catalog over a store with the managed routes that are offered.
-func New(s Store, routes []core.Target) *Catalog { return &Catalog{store: s, routes: routes} }
+// newID gives random ids.
+func New(s Store, routes []core.Target, newID func() string) *Catalog {
+	return &Catalog{store: s, routes: routes, newID: newID}
+}
 
 // Profiles lists the benchmarks that a workspace sees.
 func (c *Catalog) Profiles(ctx context.Context, sc core.Scope) ([]core.Profile, error) {

@@ -41,7 +41,7 @@ func (c *Catalog) Generate(ctx context.Context, slug string, seed uint64, n int)
 		return core.Profile{}, err
 	}
 	p.CreatedAt = c.store.Now()
-	_, err = c.store.PutProfile(ctx, p, noTasks)
+	_, err = c.store.PutProfile(ctx, c.newID(), p, noTasks)
 	return p, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -45,24 +46,40 @@ type open struct {
 	master  *seal.Master
 }
 
-// openData opens a data directory for any command. It takes no lock.
-func openData(ctx context.Context, path string) (*open, error) {
-	d, err := openDir(path)
-	if err != nil {
-		return nil, err
-	}
+// openData opens the database of a data directory. It takes no lock, and it
+// reads no secrets.
+func openData(ctx context.Context, d dataDir) (*open, error) {
 	if err := d.private(databaseFile); err != nil {
 		return nil, refuse("data_dir_unwritable", "the database in %s cannot be opened: %s", d, reason(err))
 	}
-	master, err := seal.LoadOrCreate(d.path(masterFile), rand.Reader)
-	if err != nil {
-		return nil, refuse("data_dir_unwritable", "%s", err)
-	}
 	st, err := store.Open(ctx, store.Options{Path: d.path(databaseFile), Now: time.Now})
 	if err != nil {
-		return nil, err
+		return nil, d.explain(err)
 	}
-	return &open{dir: d, store: st, catalog: catalog.New(st, practice.Routes()), master: master}, nil
+	return &open{dir: d, store: st, catalog: catalog.New(st, practice.Routes(), newID)}, nil
+}
+
+// unlock reads the master key. A new one is made only while nothing depends on
+// an old one: it would open no stored key and know no API key.
+func (o *open) unlock(ctx context.Context) error {
+	path := o.dir.path(masterFile)
+	m, err := seal.Load(path, rand.Reader)
+	if errors.Is(err, fs.ErrNotExist) {
+		var sealed bool
+		if sealed, err = o.store.HasSealedKeys(ctx); err != nil {
+			return o.dir.explain(err)
+		}
+		if sealed {
+			return refuse("master_key_missing", "%s is missing, and the keys in the database depend on it; nothing was started. Put it back from a backup. "+
+				"If it is lost for good, 'evalrouterd keys reset --data %s' makes a new one; every provider key and API key must then be given again", path, o.dir)
+		}
+		m, err = seal.LoadOrCreate(path, rand.Reader)
+	}
+	if err != nil {
+		return refuse("master_key_unusable", "%s; nothing was started", err)
+	}
+	o.master = m
+	return nil
 }
 
 func (o *open) close() error { return o.store.Close() }
@@ -116,7 +133,7 @@ func newService(data *open, o options) (*service, error) {
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
-		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, Log: o.log,
+		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err

@@ -149,7 +149,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
+	w.store, w.catalog = s, catalog.New(s, []core.Target{target}, uuid.NewString)
 	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
 	if err != nil {
 		w.t.Fatal(err)

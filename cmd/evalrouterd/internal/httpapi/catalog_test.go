@@ -20,7 +20,7 @@ func TestAvailability_CAT06(t *testing.T) {
 	for _, status := range []string{"quarantined", "retired"} {
 		other := p
 		other.ID, other.Slug, other.Status = core.ProfileID(status+"@1"), status, status
-		if _, err := h.store.PutProfile(t.Context(), other, func(func(bundle.Task, error) bool) {}); err != nil {
+		if _, err := h.store.PutProfile(t.Context(), "claim", other, func(func(bundle.Task, error) bool) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

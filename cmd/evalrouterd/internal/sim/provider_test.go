@@ -63,7 +63,7 @@ var fates = []fate{
 	{"rate limit", 80, false, func(m *model, _ provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: time.Duration(m.w.s.random.IntN(20)) * time.Second}
 	}},
-	{"quota until later", 3, false, func(m *model, _ provider.Request) provider.Outcome {
+	{"quota until later", 6, false, func(m *model, _ provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: time.Duration(m.w.s.random.IntN(7200)) * time.Second}
 	}},
 	{"no connection", 30, false, func(*model, provider.Request) provider.Outcome { return provider.Outcome{Class: provider.NotSent} }},
@@ -73,10 +73,10 @@ var fates = []fate{
 	{"flagged", 5, false, func(*model, provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.ThisTask, Refused: true, Status: 403}
 	}},
-	{"bad key", 2, false, func(*model, provider.Request) provider.Outcome {
+	{"bad key", 5, false, func(*model, provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.Connection, Status: 401}
 	}},
-	{"no such model", 2, false, func(*model, provider.Request) provider.Outcome {
+	{"no such model", 5, false, func(*model, provider.Request) provider.Outcome {
 		return provider.Outcome{Class: provider.Rejected, Reach: provider.Route, Status: 404}
 	}},
 }

@@ -83,7 +83,7 @@ func (w *world) open() {
 	s, err := store.Open(context.Background(), store.Options{Path: w.path, Now: clock{w.s}.Now})
 	w.check(err)
 	j := &journal{Store: s, w: w}
-	w.store, w.catalog = s, catalog.New(s, []core.Target{target})
+	w.store, w.catalog = s, catalog.New(s, []core.Target{target}, w.id)
 	adapters := provider.Set{core.PracticeProtocol: w.model}
 	w.engine = engine.New(engine.Options{
 		Journal: j, Answers: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},

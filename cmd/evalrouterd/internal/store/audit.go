@@ -62,6 +62,24 @@ var checks = []check{
 		coalesce((SELECT sum(c.spent) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx), 0)`},
 	{"events.gap", `SELECT r.id, 'the log has gaps' FROM runs r WHERE r.next_seq - 1 <> (SELECT count(*) FROM events e WHERE e.run_id = r.id)
 		OR r.next_seq - 1 <> coalesce((SELECT max(e.seq) FROM events e WHERE e.run_id = r.id), 0)`},
+	{"run.cap", `SELECT r.id, 'its cap is not its quote''s' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE r.cap <> q.cap`},
+	{"run.absorbed", `SELECT r.id, 'absorbed ' || r.absorbed || ' is not the sum of its calls' FROM runs r WHERE r.absorbed <>
+		coalesce((SELECT sum(c.absorbed) FROM calls c WHERE c.run_id = r.id), 0)`},
+	{"run.holds", `SELECT r.id, 'its hold and release transfers do not match' FROM runs r WHERE r.held <>
+		coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.run_id = r.id AND t.code = 'hold'), 0)
+		OR CASE WHEN r.hold_released = 1 THEN r.held - r.charged ELSE 0 END <>
+		coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.run_id = r.id AND t.code = 'release'), 0)`},
+	{"run.consent", `SELECT r.id, 'nobody consented to its start' FROM runs r WHERE NOT EXISTS (SELECT 1 FROM consents c WHERE c.quote_id = r.quote_id AND c.kind = 'start')`},
+	{"run.recoverable", `SELECT r.id, 'its submission is not recorded' FROM runs r WHERE NOT EXISTS (SELECT 1 FROM idempotency i WHERE i.run_id = r.id AND i.workspace_id = r.workspace_id)`},
+	{"sample.range", `SELECT s.run_id || '/' || s.idx, 'beyond the tasks of its run' FROM samples s JOIN runs r ON r.id = s.run_id WHERE s.idx < 0 OR s.idx >= r.planned`},
+	{"sample.label", `SELECT s.run_id || '/' || s.idx, s.state || ' with outcome ' || s.outcome FROM samples s WHERE CASE
+		WHEN s.state = 'graded' THEN s.outcome IN ('right', 'wrong', 'extraction_failed', 'truncated', 'empty') AND s.score >= 0 AND s.score <= 1 AND s.grader <> ''
+		WHEN s.state = 'refused' THEN s.outcome = 'refused' AND s.score IS NULL
+		WHEN s.state IN ('failed', 'unresolved') THEN s.outcome IN ('provider_error', 'grader_error', 'judge_error') AND s.score IS NULL AND s.code <> ''
+		WHEN s.state IN ('planned', 'in_call', 'answered') THEN s.outcome = '' AND s.score IS NULL
+		ELSE 1 = 1 END = (1 = 0)`},
+	{"call.sent", `SELECT id, 'answered or lost without having been sent' FROM calls WHERE state IN ('responded', 'unknown', 'late') AND sent_at = 0`},
+	{"call.evidence", `SELECT c.id, 'its answer is not kept' FROM calls c WHERE c.state IN ('responded', 'late') AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.call_id = c.id)`},
 	{"quote.consumed", `SELECT r.id, 'its quote does not name it' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE q.consumed_by IS NULL OR q.consumed_by <> r.id`},
 }
 
@@ -80,6 +98,13 @@ func (s *Store) Audit(ctx context.Context) ([]Finding, error) {
 		found, err := c.run(ctx, tx)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.rule, err)
+		}
+		out = append(out, found...)
+	}
+	for _, c := range []func(context.Context, *sql.Tx) ([]Finding, error){auditResults, auditBlobs} {
+		found, err := c(ctx, tx)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, found...)
 	}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -12,7 +13,7 @@ import (
 // disk would do it.
 func TestAudit_FindsDamage(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ rule, damage string }{
+	for i, tt := range []struct{ rule, damage string }{
 		{"cap.exceeded", `UPDATE runs SET cap = 10`},
 		{"ledger.sum", `UPDATE ledger_accounts SET balance = balance + 1 WHERE kind = 'spent'`},
 		{"ledger.negative", `UPDATE ledger_accounts SET balance = -1 WHERE kind = 'held'`},
@@ -38,9 +39,23 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"sample.evidence", `DELETE FROM calls WHERE state = 'responded'`},
 		{"sample.charge", `UPDATE samples SET charge = charge + 1 WHERE state = 'graded'`},
 		{"events.gap", `DELETE FROM events WHERE seq = 2`},
+		{"run.cap", `UPDATE quotes SET cap = cap + 1`},
+		{"run.absorbed", `UPDATE runs SET absorbed = absorbed + 1`},
+		{"run.holds", `UPDATE transfers SET amount = amount - 1 WHERE code = 'release'`},
+		{"run.consent", `DELETE FROM consents`},
+		{"run.recoverable", `DELETE FROM idempotency`},
+		{"sample.range", `UPDATE runs SET planned = 1`},
+		{"sample.label", `UPDATE samples SET outcome = '' WHERE state = 'graded'`},
+		{"sample.label", `UPDATE samples SET state = 'unresolved', code = 'x' WHERE state = 'graded'`},
+		{"sample.label", `UPDATE samples SET score = 2 WHERE state = 'graded'`},
+		{"call.sent", `UPDATE calls SET sent_at = 0`},
+		{"call.evidence", `DELETE FROM blobs`},
+		{"blob.changed", `UPDATE blobs SET data = x'00'`},
+		{"result.changed", `UPDATE results SET doc = replace(doc, '"right":1', '"right":2')`},
+		{"result.run", `UPDATE runs SET waived = waived + 1`},
 		{"quote.consumed", `UPDATE quotes SET consumed_by = NULL`},
 	} {
-		t.Run(tt.rule, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d %s", i, tt.rule), func(t *testing.T) {
 			t.Parallel()
 			d := newSQLite(t)
 			d.finishedAndLive()

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -121,7 +122,7 @@ func (d *db) seed() {
 	d.must(d.CreateWorkspace(ctx, core.WorkspaceInfo{ID: "w1", Slug: "w1", Name: "One"}))
 	d.must(d.CreateWorkspace(ctx, core.WorkspaceInfo{ID: "w2", Slug: "w2", Name: "Two"}))
 	d.check(d.Grant(ctx, "grant-1", "w1", core.CreditBook, 10*usd.Dollar, "start"))
-	d.must(d.PutProfile(ctx, profile, func(yield func(bundle.Task, error) bool) {
+	d.must(d.PutProfile(ctx, "claim", profile, func(yield func(bundle.Task, error) bool) {
 		for i := range profile.TaskCount {
 			task := bundle.Task{ID: fmt.Sprintf("t%03d", i), Input: []bundle.Message{{Role: bundle.User, Text: fmt.Sprintf("%d + 1", i)}}, Target: []string{fmt.Sprint(i + 1)}}
 			if !yield(task, nil) {
@@ -170,6 +171,9 @@ func (d *db) start(n int, cap usd.Micro) core.RunID {
 	return out.Run
 }
 
+// rawSHA256 is the SHA-256 of "raw answer".
+var rawSHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte("raw answer")))
+
 var lease = core.Lease{Worker: "w", Until: 1}
 
 func intent(idx int, worst usd.Micro) core.Intent {
@@ -178,7 +182,7 @@ func intent(idx int, worst usd.Micro) core.Intent {
 
 func response(run core.RunID, in core.Intent, cost usd.Micro) core.Response {
 	return core.Response{
-		Run: run, Workspace: "w1", Book: core.CreditBook, Idx: in.Idx, Call: in.Call, Raw: []byte("raw answer"), RawSHA256: "sha", Finish: "stop",
+		Run: run, Workspace: "w1", Book: core.CreditBook, Idx: in.Idx, Call: in.Call, Raw: []byte("raw answer"), RawSHA256: rawSHA256, Finish: "stop",
 		Usage: &core.Usage{Input: 1, Output: 1}, Money: core.Settlement{Spend: min(cost, in.Worst), Absorbed: max(0, cost-in.Worst)}, Reserved: in.Worst,
 		Transfer: uuid.NewString(), AbsorbTransfer: uuid.NewString(), ExpiresAt: 1,
 	}
@@ -197,7 +201,8 @@ func (d *db) ask(run core.RunID, idx int, worst, cost usd.Micro) core.Intent {
 
 func conclude(e core.Ending) core.Result {
 	state, reason, outcomes := core.Conclude(e.Run.Planned, e.Run.Tallies, e.Unresolved, e.Run.Reason)
-	return core.Result{Run: e.Run.ID, Version: 1, FinalizedAt: e.Now, State: state, Reason: reason, Planned: e.Run.Planned, Outcomes: outcomes}
+	return core.Result{Run: e.Run.ID, Version: 1, FinalizedAt: e.Now, State: state, Reason: reason, Planned: e.Run.Planned, Outcomes: outcomes,
+		Money: core.Money{Cap: e.Run.Cap, Charged: e.Run.Charged, Metered: e.Run.Metered, Absorbed: e.Run.Absorbed, Waived: e.Run.Waived}}
 }
 
 func (d *db) finalize(run core.RunID) core.State {

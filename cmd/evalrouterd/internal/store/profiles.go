@@ -12,8 +12,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// visible is the condition under which a workspace sees a profile.
-const visible = `(workspace_id = '' OR workspace_id = $1)`
+// visible is the condition under which a workspace sees a profile. One whose
+// tasks are still being written does not exist yet.
+const visible = `(workspace_id = '' OR workspace_id = $1) AND status <> 'staging'`
 
 // Profiles lists the benchmarks that a workspace sees, by slug, newest
 // version first. An empty scope sees public ones only.
@@ -66,72 +67,80 @@ type taskRow struct {
 
 // PutProfile admits a benchmark version with its tasks. Versions never
 // change: the same id with another manifest is refused, and the same id with
-// the same manifest is a no-op. Until the last task is written the profile
-// does not exist.
-func (s *Store) PutProfile(ctx context.Context, p core.Profile, tasks iter.Seq2[bundle.Task, error]) (made bool, err error) {
+// the same manifest is a no-op (made is false). Until the last task is written
+// the profile does not exist. claim is a new random id: of several admissions
+// of one version at once, the one that claimed last goes on, and the others
+// add nothing.
+func (s *Store) PutProfile(ctx context.Context, claim string, p core.Profile, tasks iter.Seq2[bundle.Task, error]) (made bool, err error) {
 	doc, err := json.Marshal(p)
 	if err != nil {
 		return false, fmt.Errorf("encode benchmark: %w", err)
 	}
-	have, err := s.manifestOf(ctx, p.ID)
-	if err != nil {
+	if have, err := s.same(ctx, p); have || err != nil {
 		return false, err
 	}
-	switch have {
-	case "":
-	case p.ManifestSHA256:
+	err = s.stage(ctx, claim, p, string(doc))
+	if err == nil {
+		err = s.putTasks(ctx, claim, p.ID, tasks)
+	}
+	if err == nil {
+		err = s.activate(ctx, claim, p)
+	}
+	if !errors.Is(err, core.ErrMoved) {
+		return err == nil, err
+	}
+	if have, err := s.same(ctx, p); have || err != nil {
+		return false, err // another admission of the same benchmark was faster
+	}
+	return false, core.Refuse(core.InvalidRequest, "another admission of %s is under way; this one added nothing", p.ID)
+}
+
+// same says whether this very version is admitted. Another under its id is a
+// refusal.
+func (s *Store) same(ctx context.Context, p core.Profile) (bool, error) {
+	var sum string
+	err := s.read.QueryRowContext(ctx, `SELECT manifest_sha256 FROM profiles WHERE id = $1 AND status <> 'staging'`, string(p.ID)).Scan(&sum)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
-	default:
+	case err != nil:
+		return false, err
+	case sum != p.ManifestSHA256:
 		return false, core.Refuse(core.InvalidRequest, "%s exists with another manifest; versions never change, so give this one a new version", p.ID)
 	}
-	if err := s.claim(ctx, p, string(doc)); err != nil {
-		return false, err
-	}
-	if err := s.putTasks(ctx, p.ID, tasks); err != nil {
-		return false, errors.Join(err, s.drop(context.WithoutCancel(ctx), p.ID))
-	}
-	return true, s.writer.do(ctx, func(t *tx) error {
-		return t.one(`UPDATE profiles SET status = $1 WHERE id = $2 AND status = 'candidate'`, p.Status, string(p.ID))
+	return true, nil
+}
+
+// stage claims the version, in place of an admission that died or is slower.
+func (s *Store) stage(ctx context.Context, claim string, p core.Profile, doc string) error {
+	return s.writer.ask(ctx, func(t *tx) error {
+		if _, err := t.exec(`DELETE FROM tasks WHERE profile_id IN (SELECT id FROM profiles WHERE id = $1 AND status = 'staging')`, string(p.ID)); err != nil {
+			return err
+		}
+		return t.one(`INSERT INTO profiles (id, workspace_id, slug, version, status, claim, task_count, manifest_sha256, doc, created_at)
+			VALUES ($1, $2, $3, $4, 'staging', $5, $6, $7, $8, $9)
+			ON CONFLICT (id) DO UPDATE SET claim = excluded.claim, task_count = excluded.task_count, manifest_sha256 = excluded.manifest_sha256, doc = excluded.doc
+			WHERE profiles.status = 'staging'`,
+			string(p.ID), string(p.Workspace), p.Slug, p.Version, claim, p.TaskCount, p.ManifestSHA256, doc, int64(t.now))
 	})
 }
 
-func (s *Store) manifestOf(ctx context.Context, id core.ProfileID) (sum string, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT manifest_sha256 FROM profiles WHERE id = $1 AND status <> 'candidate'`, string(id)).Scan(&sum)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return sum, err
-}
-
-// claim writes the profile as a candidate, replacing an admission that died.
-func (s *Store) claim(ctx context.Context, p core.Profile, doc string) error {
-	if err := s.drop(ctx, p.ID); err != nil {
-		return err
-	}
-	return s.writer.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO profiles (id, workspace_id, slug, version, status, task_count, manifest_sha256, doc, created_at)
-			VALUES ($1, $2, $3, $4, 'candidate', $5, $6, $7, $8)`,
-			string(p.ID), string(p.Workspace), p.Slug, p.Version, p.TaskCount, p.ManifestSHA256, doc, int64(t.now))
-		return err
-	})
-}
-
-// drop removes a candidate and its tasks.
-func (s *Store) drop(ctx context.Context, id core.ProfileID) error {
-	return s.writer.do(ctx, func(t *tx) error {
+// activate makes a staged version exist, if it is still this claim's and every
+// task is there.
+func (s *Store) activate(ctx context.Context, claim string, p core.Profile) error {
+	return s.writer.ask(ctx, func(t *tx) error {
 		var n int
-		if err := t.row(`SELECT count(*) FROM profiles WHERE id = $1 AND status = 'candidate'`, string(id)).Scan(&n); err != nil || n == 0 {
+		if err := t.row(`SELECT count(*) FROM tasks WHERE profile_id = $1`, string(p.ID)).Scan(&n); err != nil {
 			return err
 		}
-		if _, err := t.exec(`DELETE FROM tasks WHERE profile_id = $1`, string(id)); err != nil {
-			return err
+		if p.Generator == nil && n != p.TaskCount {
+			return fmt.Errorf("%d of %d tasks were written", n, p.TaskCount)
 		}
-		_, err := t.exec(`DELETE FROM profiles WHERE id = $1 AND status = 'candidate'`, string(id))
-		return err
+		return t.one(`UPDATE profiles SET status = $1, claim = '' WHERE id = $2 AND status = 'staging' AND claim = $3`, p.Status, string(p.ID), claim)
 	})
 }
 
-func (s *Store) putTasks(ctx context.Context, id core.ProfileID, tasks iter.Seq2[bundle.Task, error]) error {
+func (s *Store) putTasks(ctx context.Context, claim string, id core.ProfileID, tasks iter.Seq2[bundle.Task, error]) error {
 	pos := 0
 	batch := make([]taskRow, 0, taskBatch)
 	flush := func() error {
@@ -139,7 +148,10 @@ func (s *Store) putTasks(ctx context.Context, id core.ProfileID, tasks iter.Seq2
 			return nil
 		}
 		start, rows := pos-len(batch), batch
-		err := s.writer.do(ctx, func(t *tx) error {
+		err := s.writer.ask(ctx, func(t *tx) error {
+			if err := t.one(`UPDATE profiles SET claim = claim WHERE id = $1 AND status = 'staging' AND claim = $2`, string(id), claim); err != nil {
+				return err
+			}
 			for i, r := range rows {
 				if _, err := t.exec(`INSERT INTO tasks (profile_id, pos, task_id, doc) VALUES ($1, $2, $3, $4)`, string(id), start+i, r.id, r.doc); err != nil {
 					return fmt.Errorf("write task %s: %w", r.id, err)

@@ -407,17 +407,17 @@ func TestProfiles_VersionsNeverChange(t *testing.T) {
 	ctx := context.Background()
 	onEach(t, func(t *testing.T, d *db) {
 		none := func(func(bundle.Task, error) bool) {}
-		if made, err := d.PutProfile(ctx, profile, none); err != nil || made {
+		if made, err := d.PutProfile(ctx, "c2", profile, none); err != nil || made {
 			t.Errorf("the same again: %v, %v", made, err)
 		}
 		other := profile
 		other.ManifestSHA256 = "m2"
-		if _, err := d.PutProfile(ctx, other, none); !refused(err, core.InvalidRequest) {
+		if _, err := d.PutProfile(ctx, "c3", other, none); !refused(err, core.InvalidRequest) {
 			t.Errorf("the same version with another manifest: %v", err)
 		}
 		broken := profile
 		broken.ID, broken.Slug = "broken@1", "broken"
-		_, err := d.PutProfile(ctx, broken, func(yield func(bundle.Task, error) bool) {
+		_, err := d.PutProfile(ctx, "c4", broken, func(yield func(bundle.Task, error) bool) {
 			_ = yield(bundle.Task{ID: "a"}, nil) && yield(bundle.Task{}, errors.New("row 2 is bad"))
 		})
 		if err == nil || !strings.Contains(err.Error(), "row 2") {
@@ -425,6 +425,9 @@ func TestProfiles_VersionsNeverChange(t *testing.T) {
 		}
 		if _, err := d.Profile(ctx, scope, broken.ID); !refused(err, core.NotFound) {
 			t.Errorf("half a benchmark is visible: %v", err)
+		}
+		if _, err := d.PutProfile(ctx, "c5", broken, none); err == nil {
+			t.Error("a benchmark of a hundred tasks was admitted with none")
 		}
 		task, err := d.Task(ctx, profile.ID, 7)
 		d.check(err)
@@ -505,6 +508,49 @@ func TestKeys(t *testing.T) {
 		d.check(d.SetMeta(ctx, "a", "2"))
 		if v, err := d.Meta(ctx, "a"); v != "2" || err != nil {
 			t.Errorf("meta %q %v", v, err)
+		}
+	})
+}
+
+// Of two admissions of one version at once, one is made, whole, and the other
+// adds nothing to it.
+func TestProfiles_TwoAdmissionsAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	onEach(t, func(t *testing.T, d *db) {
+		version := func(manifest string) core.Profile {
+			p := profile
+			p.ID, p.Slug, p.ManifestSHA256, p.TaskCount = "raced@1", "raced", manifest, 2
+			return p
+		}
+		taken, resume := make(chan struct{}), make(chan struct{})
+		tasks := func(mark string, pause bool) func(func(bundle.Task, error) bool) {
+			return func(yield func(bundle.Task, error) bool) {
+				if pause {
+					close(taken)
+					<-resume
+				}
+				_ = yield(bundle.Task{ID: mark + "1"}, nil) && yield(bundle.Task{ID: mark + "2"}, nil)
+			}
+		}
+		slow := make(chan error, 1)
+		go func() { _, err := d.PutProfile(ctx, "slow", version("m-slow"), tasks("slow", true)); slow <- err }()
+		<-taken
+		if made, err := d.PutProfile(ctx, "fast", version("m-fast"), tasks("fast", false)); err != nil || !made {
+			t.Fatalf("the later admission: %v, %v", made, err)
+		}
+		close(resume)
+		if err := <-slow; !refused(err, core.InvalidRequest) {
+			t.Errorf("the slower admission: %v", err)
+		}
+		p, err := d.Profile(ctx, scope, "raced@1")
+		d.check(err)
+		for pos := range 2 {
+			task, err := d.Task(ctx, p.ID, pos)
+			d.check(err)
+			if p.ManifestSHA256 != "m-fast" || task.ID != fmt.Sprintf("fast%d", pos+1) {
+				t.Errorf("manifest %s with task %s", p.ManifestSHA256, task.ID)
+			}
 		}
 	})
 }

@@ -24,7 +24,8 @@ CREATE INDEX transfers_workspace ON transfers (workspace_id, created_at, id);
 
 CREATE TABLE profiles (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL DEFAULT '', slug TEXT NOT NULL, version TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('candidate', 'active', 'quarantined', 'retired')),
+  status TEXT NOT NULL CHECK (status IN ('staging', 'candidate', 'active', 'quarantined', 'retired')),
+  claim TEXT NOT NULL DEFAULT '',
   task_count BIGINT NOT NULL, manifest_sha256 TEXT NOT NULL, doc TEXT NOT NULL, created_at BIGINT NOT NULL,
   UNIQUE (workspace_id, slug, version));
 CREATE TABLE tasks (
