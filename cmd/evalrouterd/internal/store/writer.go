@@ -36,7 +36,8 @@ type op struct {
 // writer owns the one connection that writes. It runs queued operations in
 // order, as many in one transaction as had queued when it began.
 type writer struct {
-	conn    *sql.Conn
+	db      *sql.DB
+	conn    *sql.Conn // nil after it broke
 	begin   string
 	now     func() time.Time
 	stmts   map[string]*sql.Stmt
@@ -55,7 +56,7 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 		return nil, err
 	}
 	w := &writer{
-		conn: conn, begin: d.begin, now: now, stmts: map[string]*sql.Stmt{},
+		db: db, conn: conn, begin: d.begin, now: now, stmts: map[string]*sql.Stmt{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -111,10 +112,37 @@ func (w *writer) loop() {
 	for first := range w.ops {
 		w.run(w.collect(first))
 	}
+	w.drop()
+}
+
+// drop lets go of the connection and everything prepared on it.
+func (w *writer) drop() {
 	for _, s := range w.stmts {
 		s.Close()
 	}
-	w.conn.Close()
+	w.stmts = map[string]*sql.Stmt{}
+	if w.conn != nil {
+		w.conn.Close()
+		w.conn = nil
+	}
+}
+
+// open begins a transaction. A connection that broke while nobody used it is
+// replaced: nothing of a transaction that never began can have happened.
+func (w *writer) open(ctx context.Context) error {
+	var err error
+	for range 2 {
+		if w.conn == nil {
+			if w.conn, err = w.db.Conn(ctx); err != nil {
+				return fmt.Errorf("connect: %w", err)
+			}
+		}
+		if _, err = w.conn.ExecContext(ctx, w.begin); err == nil {
+			return nil
+		}
+		w.drop()
+	}
+	return fmt.Errorf("begin: %w", err)
 }
 
 func (w *writer) collect(first *op) []*op {
@@ -167,8 +195,8 @@ func (w *writer) run(batch []*op) {
 // itself could not be had or committed.
 func (w *writer) attempt(batch []*op) (bad int, err error) {
 	ctx := context.Background() // a started transaction always ends here
-	if _, err := w.conn.ExecContext(ctx, w.begin); err != nil {
-		return -1, fmt.Errorf("begin: %w", err)
+	if err := w.open(ctx); err != nil {
+		return -1, err
 	}
 	t := &tx{w: w, now: w.clock()}
 	for i, o := range batch {
@@ -214,9 +242,13 @@ func calm(fn func(*tx) error, t *tx) (err error) {
 	return fn(t)
 }
 
-// rollback ends a transaction that failed. After a failed commit there may be
-// nothing left to roll back; a begin that follows says whether it worked.
-func (w *writer) rollback(ctx context.Context) { _, _ = w.conn.ExecContext(ctx, "ROLLBACK") }
+// rollback ends a transaction that failed. Where that is not to be had, the
+// connection goes, and the transaction with it.
+func (w *writer) rollback(ctx context.Context) {
+	if _, err := w.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+		w.drop()
+	}
+}
 
 // clock never goes back: a clock that was set back stands still until real
 // time has caught up. Readers and writers share it, so that what one of them

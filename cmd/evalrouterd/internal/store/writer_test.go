@@ -74,3 +74,25 @@ func TestWriter_TimeNeverGoesBack(t *testing.T) {
 		}
 	})
 }
+
+// A database that ends the writer's connection costs the writes of that
+// moment, and no more.
+func TestWriter_ConnectsAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		address := postgres(t)
+		d := newDB(t, store.Options{Postgres: address}, "pgx", address)
+		ctx := context.Background()
+		run := d.start(5, 1000)
+		for i := range 3 {
+			d.must(d.raw.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`))
+			if err := d.AppendEvent(ctx, run, core.EventProgress, nil); err != nil {
+				t.Logf("round %d: %v", i, err) // the write that met the broken connection may fail
+			}
+			d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
+			d.ask(run, i, 100, 10)
+		}
+		d.clean()
+	})
+}
