@@ -11,12 +11,22 @@ type GraderConfig struct {
 	Options json.RawMessage `json:"options,omitempty"`
 }
 
+// GoldWriter is a grader that reads answers of a certain form only: Gold
+// writes a target in that form.
+type GoldWriter interface {
+	Gold(target string) string
+}
+
 // CheckGold grades a task's own acceptable answers and returns a finding for
 // the first that the grader does not call right, nil if all are. A benchmark
 // whose gold is not right cannot be graded honestly.
 func CheckGold(g Grader, t Task) *Finding {
+	write := func(target string) string { return target }
+	if w, ok := g.(GoldWriter); ok {
+		write = w.Gold
+	}
 	for _, target := range t.Target {
-		v, err := g.Grade(t, Answer{Text: target, Finish: FinishStop})
+		v, err := g.Grade(t, Answer{Text: write(target), Finish: FinishStop})
 		switch {
 		case err != nil:
 			return &Finding{Code: "gold_not_gradable", Path: "target", Message: err.Error()}

@@ -13,7 +13,7 @@ import (
 	"iter"
 
 	"github.com/evalrouter/evalrouter/bundle"
-	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/bundle/families"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
@@ -71,7 +71,7 @@ func graderOf(raw json.RawMessage) (bundle.Grader, error) {
 	if err := json.Unmarshal(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("decode grader: %w", err)
 	}
-	return generic.New(cfg)
+	return families.Grader(cfg)
 }
 
 // Task gives the task at a position of a benchmark.

@@ -1,0 +1,32 @@
+// Package families makes the grader that a benchmark declares, whichever
+// family of graders it belongs to. It is the one list of them.
+package families
+
+import (
+	"strings"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/bundle/inspect"
+	"github.com/evalrouter/evalrouter/bundle/sob"
+)
+
+// Grader builds a declared grader. A kind or an option that its family does
+// not know is refused.
+func Grader(c bundle.GraderConfig) (bundle.Grader, error) {
+	switch {
+	case c.Kind == sob.KindText:
+		return made(sob.New(c))
+	case strings.HasPrefix(c.Kind, "inspect/"):
+		return made(inspect.New(c))
+	}
+	return generic.New(c)
+}
+
+// made keeps a nil grader of a concrete type from looking like one.
+func made[G bundle.Grader](g G, err error) (bundle.Grader, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
