@@ -42,7 +42,7 @@ var records = map[string]any{
 	"ProfileCost": api.ProfileCost{}, "ProfileResult": api.ProfileResult{}, "MetricRecord": api.MetricRecord{},
 	"Uncertainty": api.Uncertainty{}, "Interval": api.Interval{}, "BenchmarkNotice": api.BenchmarkNotice{}, "LicenseNotice": api.LicenseNotice{},
 	"SandboxExecutionPage": api.SandboxExecutionPage{}, "SandboxExecutionSummary": api.SandboxExecutionSummary{},
-	"SandboxExecutionRecord": api.SandboxExecutionRecord{}, "OKResponse": api.OKResponse{},
+	"SandboxExecutionRecord": api.SandboxExecutionRecord{}, "OKResponse": api.OKResponse{}, "HealthRecord": api.HealthRecord{},
 	"CreditsRecord": api.CreditsRecord{}, "PracticeCredit": api.PracticeCredit{}, "LedgerEntry": api.LedgerEntry{},
 	"WhoamiRecord": api.WhoamiRecord{}, "AccountRecord": api.AccountRecord{}, "KeyView": api.KeyView{}, "WorkspaceRecord": api.WorkspaceRecord{},
 	"MetaRecord": api.MetaRecord{}, "MetaLimits": api.MetaLimits{}, "LatestClient": api.LatestClient{},
@@ -118,8 +118,8 @@ func membersOf(t reflect.Type) map[string]member {
 	return out
 }
 
-// nilPrices are never null for a managed route; a connection without declared
-// rates has none, which clients of the first version do not read.
+// nilPrices are pointers in the records of this module and never null on the
+// wire: a connection without declared rates has an object of unknown rates.
 var nilPrices = []string{"ManagedRoute.pricing", "QuotePlan.pricing"}
 
 func compare(record string, f apitest.Field, m member) []string {

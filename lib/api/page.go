@@ -6,6 +6,16 @@ type Page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// HealthRecord says that the process answers. Proof is there when a local
+// service was asked with the header X-Local-Nonce, 32 to 64 hexadecimal
+// digits: HMAC-SHA-256 over the nonce's text, keyed with the text of the
+// owner's token, in lower-case hexadecimal. Who checks it before sending the
+// token never hands the token to a stranger on the port.
+type HealthRecord struct {
+	OK    bool   `json:"ok"`
+	Proof string `json:"proof,omitempty"`
+}
+
 // OKResponse answers an operation that has nothing to return.
 type OKResponse struct {
 	OK bool `json:"ok"`

@@ -25,6 +25,8 @@ type ResultRecord struct {
 
 	Simulated bool     `json:"simulated"`
 	Warnings  []string `json:"warnings"`
+	// TerminalDetail is RunRecord's, as it was when the result was frozen.
+	TerminalDetail *string `json:"terminal_detail"`
 }
 
 // ResultSummary is the run's end in figures.

@@ -133,6 +133,9 @@ type RunRecord struct {
 	Links                 RunLinks         `json:"links"`
 	Resume                ResumeState      `json:"resume"`
 	Simulated             bool             `json:"simulated"`
+	// TerminalDetail is a sentence behind TerminalReason, at most 300
+	// characters of one line: what the provider said, made safe to show.
+	TerminalDetail *string `json:"terminal_detail"`
 }
 
 // Headline is the one figure a run is known by, with its own denominator and

@@ -2,12 +2,15 @@ package connection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // Bounds of the one request of a check. It fits into a client's patience.
@@ -21,6 +24,8 @@ const (
 	codeUnreachable = "endpoint_unreachable"
 	codeRejected    = "request_rejected"
 	codeAccount     = "account_exhausted"
+	codeRedirect    = "redirect_rejected"
+	codeUnopenable  = "key_unopenable"
 )
 
 // Check sends one small request, which the provider may bill, and keeps what
@@ -38,6 +43,9 @@ func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID
 		return c, core.Refuse(core.ModelUnavailable, "this service does not speak %s; no request was sent", c.Protocol)
 	}
 	key, err := s.open(c)
+	if errors.Is(err, seal.ErrUnopenable) {
+		return s.recordCheck(ctx, sc, c, core.CheckResult{Status: "failed", ErrorCode: codeUnopenable, Message: unopenable + "; no request was sent"})
+	}
 	if err != nil {
 		return c, err
 	}
@@ -51,11 +59,16 @@ func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID
 		Messages: []bundle.Message{{Role: bundle.User, Text: "Reply with the word ok."}},
 	})
 	r := judge(out, call.Err() != nil)
-	r.LatencyMS, r.At = s.Now().Sub(start).Milliseconds(), s.Store.Now()
+	r.LatencyMS = s.Now().Sub(start).Milliseconds()
+	return s.recordCheck(ctx, sc, c, r)
+}
+
+func (s *Service) recordCheck(ctx context.Context, sc core.Scope, c core.ConnectionInfo, r core.CheckResult) (core.ConnectionInfo, error) {
+	r.At = s.Store.Now()
 	if err := s.Store.RecordCheck(context.WithoutCancel(ctx), c, r); err != nil {
 		return c, fmt.Errorf("keep check: %w", err)
 	}
-	return s.Store.Connection(ctx, sc, id)
+	return s.Store.Connection(ctx, sc, c.ID)
 }
 
 func probe(c core.ConnectionInfo) core.Target {
@@ -67,7 +80,7 @@ func probe(c core.ConnectionInfo) core.Target {
 
 // judge reads an outcome as the result of a check.
 func judge(o provider.Outcome, late bool) core.CheckResult {
-	r := core.CheckResult{Status: "failed", Message: o.Message, ModelEcho: o.Model, SentRequest: o.Class != provider.NotSent}
+	r := core.CheckResult{Status: "failed", Message: string(plain.Line(o.Message)), ModelEcho: string(plain.Line(o.Model)), SentRequest: o.Class != provider.NotSent}
 	switch o.Class {
 	case provider.Answered:
 		if o.Malformed {
@@ -92,9 +105,15 @@ func judge(o provider.Outcome, late bool) core.CheckResult {
 }
 
 func rejection(o provider.Outcome) string {
-	switch o.Reach {
-	case provider.Connection:
+	switch {
+	case o.Reason == "provider_redirect":
+		return codeRedirect
+	case o.Reason == string(core.EndpointRefused):
+		return string(core.EndpointRefused)
+	case o.Code == core.CodeCredentialRejected:
 		return core.CodeCredentialRejected
+	}
+	switch o.Reach {
 	case provider.Account:
 		return codeAccount
 	case provider.Overload:

@@ -9,9 +9,11 @@ package connection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +21,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // Store keeps connections.
@@ -38,7 +41,8 @@ type Sealer interface {
 	Open(seal.Binding, []byte) (provider.Secret, error)
 }
 
-// Service keeps the connections of all workspaces. All fields are required.
+// Service keeps the connections of all workspaces. All exported fields are
+// required.
 type Service struct {
 	Store    Store
 	Sealer   Sealer
@@ -48,6 +52,9 @@ type Service struct {
 	CheckURL func(baseURL string) (*url.URL, error)
 	Now      func() time.Time
 	NewID    func() string
+
+	// naming lets one name be taken at a time.
+	naming sync.Mutex
 }
 
 // New is a connection to be made. Zero numbers mean the defaults.
@@ -105,10 +112,31 @@ func (s *Service) Create(ctx context.Context, sc core.Scope, n New) (core.Connec
 	if err := s.seal(&c, n.Key); err != nil {
 		return core.ConnectionInfo{}, err
 	}
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	if err := s.unique(ctx, sc, c); err != nil {
+		return core.ConnectionInfo{}, err
+	}
 	if err := s.Store.InsertConnection(ctx, c); err != nil {
 		return core.ConnectionInfo{}, fmt.Errorf("keep connection: %w", err)
 	}
 	return s.Store.Connection(ctx, sc, c.ID)
+}
+
+// unique refuses a name that another live connection of the workspace has: a
+// person picks by name, and must not pick the wrong endpoint to pay.
+func (s *Service) unique(ctx context.Context, sc core.Scope, c core.ConnectionInfo) error {
+	all, err := s.Store.Connections(ctx, sc)
+	if err != nil {
+		return fmt.Errorf("read connections: %w", err)
+	}
+	for _, o := range all {
+		if o.ID != c.ID && o.DisabledAt == 0 && strings.EqualFold(strings.TrimSpace(o.Name), strings.TrimSpace(c.Name)) {
+			return core.Refuse(core.InvalidRequest, "another connection of this workspace has this name; choose another name or disable that one first. Nothing was kept").
+				With("fields", []map[string]string{{"path": "name", "code": "duplicate"}}).With("connection_id", string(o.ID))
+		}
+	}
+	return nil
 }
 
 // Get reads one connection.
@@ -153,6 +181,11 @@ func (s *Service) Update(ctx context.Context, sc core.Scope, id core.ConnectionI
 			return c, err
 		}
 	}
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	if err := s.unique(ctx, sc, c); err != nil {
+		return c, err
+	}
 	if err := s.Store.UpdateConnection(ctx, c); err != nil {
 		return c, err
 	}
@@ -178,7 +211,8 @@ func (s *Service) seal(c *core.ConnectionInfo, key provider.Secret) error {
 }
 
 // Key opens the credential for a call of a target; managed routes and
-// connections without a key have none.
+// connections without a key have none. A key that cannot be opened is a
+// refusal with the code key_unopenable.
 func (s *Service) Key(ctx context.Context, sc core.Scope, t core.Target) (provider.Secret, error) {
 	if t.Kind != core.Connection {
 		return provider.Secret{}, nil
@@ -190,8 +224,25 @@ func (s *Service) Key(ctx context.Context, sc core.Scope, t core.Target) (provid
 	if c.BaseURL != t.BaseURL {
 		return provider.Secret{}, fmt.Errorf("open key of connection %s: its endpoint is not the one of the quote", c.ID)
 	}
-	return s.open(c)
+	key, err := s.open(c)
+	if errors.Is(err, seal.ErrUnopenable) {
+		return key, core.Refuse(codeUnopenable, "%s", unopenable)
+	}
+	return key, err
 }
+
+// Usable refuses a target whose stored key cannot be opened, before a run
+// begins that could not call it.
+func (s *Service) Usable(ctx context.Context, sc core.Scope, t core.Target) error {
+	if _, err := s.Key(ctx, sc, t); errors.Is(err, &core.Refusal{Code: codeUnopenable}) {
+		return err
+	}
+	return nil // anything else is for admission to judge
+}
+
+// unopenable is what can be done about a key that was sealed elsewhere.
+const unopenable = "the connection's stored key cannot be opened: it was sealed with another master key or for another endpoint. " +
+	"Restore the master key, or make a new connection with the provider key"
 
 func (s *Service) open(c core.ConnectionInfo) (provider.Secret, error) {
 	if len(c.SealedKey) == 0 {
@@ -238,7 +289,7 @@ func price(p *int64) bool { return p == nil || *p >= 0 && *p <= maxPrice }
 
 // label accepts text that can be shown on one line.
 func label(s string, most int) bool {
-	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && strings.IndexFunc(s, unicode.IsControl) < 0
+	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && strings.IndexFunc(s, unicode.IsControl) < 0 && strings.IndexFunc(s, plain.Hidden) < 0
 }
 
 // plainKey accepts no key, or one that a header can carry.

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,6 +78,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"no name", func(n *connection.New) { n.Name = " " }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
 		{"long name", func(n *connection.New) { n.Name = strings.Repeat("x", 81) }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
 		{"name of two lines", func(n *connection.New) { n.Name = "a\nb" }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
+		{"name that hides", func(n *connection.New) { n.Name = "a\u202eb" }, []map[string]string{{"path": "name", "code": "length_1_to_80"}}},
 		{"no model", func(n *connection.New) { n.ModelID = "" }, []map[string]string{{"path": "model_id", "code": "length_1_to_200"}}},
 		{"no endpoint", func(n *connection.New) { n.BaseURL = "" }, []map[string]string{{"path": "base_url", "code": "required"}}},
 		{"protocol", func(n *connection.New) { n.Protocol = "practice" }, []map[string]string{{"path": "protocol", "code": "unknown_protocol"}}},
@@ -225,7 +227,12 @@ func TestCheck(t *testing.T) {
 		{"wrong model", answer(404, `{"error":{"message":"no such model","code":"model_not_found"}}`), "failed", "request_rejected", true, "no such model"},
 		{"server error", answer(500, `{"error":{"message":"boom"}}`), "failed", "provider_outcome_unknown", true, ""},
 		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "failed", "provider_outcome_unknown", true, ""},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "failed", "", true, ""},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "failed", "redirect_rejected", true, "redirects are never followed"},
+		{"redirect with a story", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "https://attacker.example/")
+			answer(307, `{"error":{"message":"all is well"}}`)(w, r)
+		}, "failed", "redirect_rejected", true, "redirects are never followed"},
+		{"escape sequences", answer(401, `{"error":{"message":"a\u001b]0;title\u0007\u202eb"}}`), "failed", "credential_rejected", true, `a\x1b]0;title\x07<U+202E>b`},
 		{"nobody listens", nil, "failed", "endpoint_unreachable", false, ""},
 	}
 	for _, tt := range tests {
@@ -326,5 +333,98 @@ func TestCheckOutlivesItsCaller(t *testing.T) {
 	kept, err := s.Get(t.Context(), scope, c.ID)
 	if err != nil || kept.Check.Status != "ok" {
 		t.Errorf("the check is kept as %+v (%v)", kept.Check, err)
+	}
+}
+
+// TestUnopenable brings in another master key, as a restored database has it:
+// nothing is sent, and what happened has a code of its own.
+func TestUnopenable(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer srv.Close()
+	c, err := s.Create(t.Context(), scope, stubbed(srv.URL+"/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Sealer, err = seal.LoadOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader); err != nil {
+		t.Fatal(err)
+	}
+	checked, err := s.Check(t.Context(), scope, c.ID)
+	if r := checked.Check; err != nil || r.Status != "failed" || r.ErrorCode != "key_unopenable" || r.SentRequest || !strings.Contains(r.Message, "master key") || r.At == 0 {
+		t.Errorf("the check found %+v (%v)", r, err)
+	}
+	target := core.Target{Kind: core.Connection, ConnectionID: c.ID, BaseURL: c.BaseURL}
+	if key, err := s.Key(t.Context(), scope, target); !errors.Is(err, &core.Refusal{Code: "key_unopenable"}) || !key.Empty() {
+		t.Errorf("the key says %v", err)
+	}
+	if asked.Load() != 0 {
+		t.Errorf("%d requests were sent", asked.Load())
+	}
+}
+
+// TestNames gives a name away once at a time, whatever its letter case, and
+// again after the connection that had it was disabled.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s, st := newService(t)
+	ctx := t.Context()
+	if _, err := st.CreateWorkspace(ctx, core.WorkspaceInfo{ID: "v", Slug: "v", Name: "V"}); err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Create(ctx, scope, stubbed("https://example.com/v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := func(err error) {
+		t.Helper()
+		var no *core.Refusal
+		want := []map[string]string{{"path": "name", "code": "duplicate"}}
+		if !errors.As(err, &no) || no.Code != core.InvalidRequest || !cmp.Equal(want, no.Details["fields"]) || no.Details["connection_id"] != string(first.ID) {
+			t.Errorf("a taken name says %v", err)
+		}
+	}
+	again := stubbed("https://example.org/v1")
+	taken(second(s.Create(ctx, scope, again)))
+	again.Name = " stub"
+	taken(second(s.Create(ctx, scope, again)))
+	again.Name = "Other"
+	o, err := s.Create(ctx, scope, again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken(second(s.Update(ctx, scope, o.ID, connection.Change{Name: &first.Name})))
+	window := 4096
+	if _, err := s.Update(ctx, scope, o.ID, connection.Change{Name: &again.Name, ContextWindow: &window}); err != nil {
+		t.Errorf("keeping its own name says %v", err)
+	}
+	if _, err := s.Create(ctx, core.Scope{Workspace: "v"}, stubbed("https://example.org/v1")); err != nil {
+		t.Errorf("the name in another workspace says %v", err)
+	}
+	if err := s.Disable(ctx, scope, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(ctx, scope, stubbed("https://example.org/v1")); err != nil {
+		t.Errorf("the name of a disabled connection says %v", err)
+	}
+}
+
+// TestNamesRace asks for one name ten times at once.
+func TestNamesRace(t *testing.T) {
+	t.Parallel()
+	s, _ := newService(t)
+	var wg sync.WaitGroup
+	var made atomic.Int64
+	for range 10 {
+		wg.Go(func() {
+			if _, err := s.Create(t.Context(), scope, stubbed("https://example.com/v1")); err == nil {
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 {
+		t.Errorf("%d connections have the name", made.Load())
 	}
 }

@@ -46,6 +46,7 @@ func commands() []command {
 		{"catalog list", "", "list the benchmarks of an installation", catalogListCommand},
 		{"credits grant", "WORKSPACE USD", "give a workspace credit", creditsGrantCommand},
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
+		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
 		{"audit", "", "recompute every balance and invariant from the record", auditCommand},
 		{"version", "", "print the version", versionCommand},
 	}
@@ -80,6 +81,15 @@ func find(args []string) (command, []string, error) {
 			}
 		}
 	}
+	var below []string
+	for _, c := range commands() {
+		if rest, ok := strings.CutPrefix(c.words, args[0]+" "); ok {
+			below = append(below, rest)
+		}
+	}
+	if len(below) > 0 {
+		return command{}, nil, refuse("command_unknown", "evalrouterd %s is followed by one of: %s", args[0], strings.Join(below, ", "))
+	}
 	return command{}, nil, refuse("command_unknown", "there is no such command; evalrouterd help lists them")
 }
 
@@ -92,15 +102,21 @@ func (c command) run(ctx context.Context, args []string, sys System) error {
 	}
 	if err := f.Parse(flags); err != nil {
 		if errors.Is(err, ff.ErrHelp) {
-			fmt.Fprint(sys.Stdout, strings.TrimSpace("evalrouterd "+c.words+" "+c.operands)+": "+c.help+"\n\n"+ffhelp.Flags(f).String())
+			fmt.Fprint(sys.Stdout, strings.TrimSpace("evalrouterd "+c.words+" "+c.operands)+": "+c.help+"\n\n"+strings.ReplaceAll(ffhelp.Flags(f).String(), "`", ""))
 			return nil
 		}
 		return refuse("invalid_input", "%s; evalrouterd %s --help lists the flags", flagError(err), c.words)
 	}
-	if want := len(strings.Fields(c.operands)); len(operands) != want {
-		return refuse("invalid_input", "evalrouterd %s takes %d operands, not %d: %s", c.words, want, len(operands), strings.TrimSpace(c.words+" "+c.operands))
+	switch want := len(strings.Fields(c.operands)); {
+	case len(operands) == want:
+		return do(ctx, sys, operands)
+	case want == 0:
+		return refuse("invalid_input", "evalrouterd %s takes nothing but flags; evalrouterd %s --help lists them", c.words, c.words)
+	case len(operands) < want:
+		return refuse("invalid_input", "something is missing: evalrouterd %s %s", c.words, c.operands)
+	default:
+		return refuse("invalid_input", "that is too much: evalrouterd %s %s", c.words, c.operands)
 	}
-	return do(ctx, sys, operands)
 }
 
 // flagError is ff's error without the values that it repeats.
@@ -127,16 +143,34 @@ func (f *flagSet) split(args []string) (flags, operands []string, err error) {
 			return nil, nil, refuse("invalid_input", "flags are written with two dashes")
 		case !isFlag:
 			operands = append(operands, a)
+		case name != "help" && !f.has(name):
+			return nil, nil, refuse("invalid_input", "%s is not a flag of evalrouterd %s; evalrouterd %s --help lists them", flagName(name), f.GetName(), f.GetName())
 		case strings.Contains(name, "=") || slices.Contains(f.switches, name) || name == "help":
 			flags = append(flags, a)
 		case i+1 == len(args):
-			return nil, nil, refuse("invalid_input", "the last flag has no value")
+			return nil, nil, refuse("invalid_input", "--%s has no value; evalrouterd %s --help lists the flags", name, f.GetName())
 		default:
 			i++
 			flags = append(flags, a+"="+args[i])
 		}
 	}
 	return flags, operands, nil
+}
+
+func (f *flagSet) has(name string) bool {
+	name, _, _ = strings.Cut(name, "=")
+	_, ok := f.GetFlag(name)
+	return ok
+}
+
+// flagName shows a mistyped flag; what cannot be a flag's name may be a secret
+// in the wrong place.
+func flagName(name string) string {
+	name, _, _ = strings.Cut(name, "=")
+	if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
+		return "that"
+	}
+	return "--" + name
 }
 
 func writeHelp(w io.Writer) {
@@ -151,7 +185,7 @@ func writeHelp(w io.Writer) {
 // data declares --data with the directory of the on-demand service as its
 // default.
 func (f *flagSet) data() func(System) (string, error) {
-	v := f.StringLong("data", "", "the data directory")
+	v := f.StringLong("data", "", "the data directory `DIR`")
 	return func(sys System) (string, error) {
 		if *v != "" {
 			return *v, nil

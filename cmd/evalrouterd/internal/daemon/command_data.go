@@ -23,23 +23,65 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// withData opens the directory for one command. A running daemon may share it.
-func withData(ctx context.Context, dir string, do func(*open) error) (err error) {
-	o, err := openData(ctx, dir)
+// withData opens an installation for one command. A running daemon may share
+// it.
+func withData(ctx context.Context, dir string, do func(*open) error) error {
+	d, err := findDir(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
+	return d.with(ctx, do)
+}
+
+// withNewData is withData for the command that newcomers begin with: it makes
+// an installation where there is none, and says so.
+func withNewData(ctx context.Context, sys System, dir string, do func(*open) error) error {
+	d, err := findDir(dir)
+	if err != nil {
+		if d, err = openDir(dir); err != nil {
+			return err
+		}
+		fmt.Fprintf(sys.Stderr, "evalrouterd: there was no installation in %s; one is begun\n", d)
+	}
+	return d.with(ctx, do)
+}
+
+func (d dataDir) with(ctx context.Context, do func(*open) error) (err error) {
+	o, err := openData(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = d.explain(errors.Join(err, o.close())) }()
 	return do(o)
+}
+
+// member finds a workspace, or says which ones there are.
+func (o *open) member(ctx context.Context, id string) (core.WorkspaceInfo, error) {
+	w, err := o.store.Workspace(ctx, core.WorkspaceID(id))
+	if !errors.Is(err, &core.Refusal{Code: core.NotFound}) {
+		return w, err
+	}
+	all, err := o.store.WorkspaceIDs(ctx)
+	if err != nil {
+		return w, err
+	}
+	if len(all) == 0 {
+		return w, refuse("not_found", "there is no workspace yet; nothing was done. 'evalrouterd local' makes the workspace local, 'evalrouterd serve' the workspace main")
+	}
+	names := make([]string, len(all))
+	for i, w := range all {
+		names[i] = string(w)
+	}
+	return w, refuse("not_found", "there is no such workspace here; nothing was done. There is: %s", strings.Join(names, ", "))
 }
 
 func catalogAddCommand(f *flagSet) action {
 	data := f.data()
-	manifest := f.StringLong("manifest", "", "manifest file, or the name of a shipped one: "+strings.Join(shipped(), ", "))
-	file := f.StringLong("file", "", "data file that the manifest describes")
-	slug := f.StringLong("generate", "", "draw a generated benchmark instead")
-	seed := f.Uint64Long("seed", builtin.DefaultSeed, "seed of the draw")
-	tasks := f.IntLong("tasks", builtin.DefaultSize, "tasks of the draw")
+	manifest := f.StringLong("manifest", "", "manifest `FILE`, or the name of a shipped one: "+strings.Join(shipped(), ", "))
+	file := f.StringLong("file", "", "data `FILE` that the manifest describes")
+	slug := f.StringLong("generate", "", "draw a generated benchmark `SLUG` instead")
+	seed := f.Uint64Long("seed", builtin.DefaultSeed, "`SEED` of the draw")
+	tasks := f.IntLong("tasks", builtin.DefaultSize, "`NUMBER` of tasks of the draw")
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -62,7 +104,7 @@ func generate(ctx context.Context, sys System, dir, slug string, seed uint64, n 
 	if n < 1 || n > maxDraw {
 		return refuse("invalid_input", "a draw has 1 to %d tasks; nothing was added", maxDraw)
 	}
-	return withData(ctx, dir, func(o *open) error {
+	return withNewData(ctx, sys, dir, func(o *open) error {
 		p, err := o.catalog.Generate(ctx, slug, seed, n)
 		if err != nil {
 			return err
@@ -77,7 +119,7 @@ func addFile(ctx context.Context, sys System, dir, manifest, file string) error 
 	if err != nil {
 		return err
 	}
-	return withData(ctx, dir, func(o *open) error {
+	return withNewData(ctx, sys, dir, func(o *open) error {
 		added, err := o.catalog.Add(ctx, m, func() (io.ReadCloser, error) { return os.Open(file) })
 		var bad *bundle.Refusal
 		var one *bundle.Finding
@@ -196,7 +238,7 @@ func catalogListCommand(f *flagSet) action {
 }
 
 func creditsGrantCommand(f *flagSet) action {
-	data, note := f.data(), f.StringLong("note", "", "why, for the ledger")
+	data, note := f.data(), f.StringLong("note", "", "why, a `TEXT` for the ledger")
 	return func(ctx context.Context, sys System, operands []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -204,10 +246,14 @@ func creditsGrantCommand(f *flagSet) action {
 		}
 		amount, err := usd.Parse(operands[1])
 		if err != nil || amount == 0 {
-			return refuse("invalid_input", "an amount is US dollars such as 25 or 0.50; nothing was granted")
+			return refuse("invalid_input", "an amount is US dollars such as 25, 1000 or 0.50, without separators between thousands; nothing was granted")
 		}
-		w := core.WorkspaceID(operands[0])
 		return withData(ctx, dir, func(o *open) error {
+			info, err := o.member(ctx, operands[0])
+			if err != nil {
+				return err
+			}
+			w := info.ID
 			if err := o.store.Grant(ctx, newID(), w, core.CreditBook, amount, *note); err != nil {
 				return err
 			}
@@ -215,17 +261,28 @@ func creditsGrantCommand(f *flagSet) action {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(sys.Stdout, "%s granted to %s; available %s, held %s\n", amount, w, c.Available, c.Held)
+			fmt.Fprintf(sys.Stdout, "%s granted to %s; available %s, held %s\n", grouped(amount), w, grouped(c.Available), grouped(c.Held))
 			return nil
 		})
 	}
 }
 
+// grouped shows an amount with separators between thousands: a zero too many
+// is seen.
+func grouped(m usd.Micro) string {
+	text := m.String()
+	start, end := strings.IndexByte(text, '$')+1, strings.IndexByte(text, '.')
+	for i := end - 3; i > start; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 func keysCreateCommand(f *flagSet) action {
 	data := f.data()
-	workspace := f.StringLong("workspace", "", "workspace that the key acts for")
-	name := f.StringLong("name", "", "name of the key")
-	scopes := f.StringLong("scopes", "", "scopes by comma: "+strings.Join(httpapi.Scopes(), ","))
+	workspace := f.StringLong("workspace", "", "`WORKSPACE` that the key acts for")
+	name := f.StringLong("name", "", "`NAME` of the key")
+	scopes := f.StringLong("scopes", "", "`SCOPES` by comma: "+strings.Join(httpapi.Scopes(), ","))
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -245,8 +302,11 @@ func keysCreateCommand(f *flagSet) action {
 }
 
 func createKey(ctx context.Context, sys System, o *open, workspace, name string, scopes []string) error {
-	w, err := o.store.Workspace(ctx, core.WorkspaceID(workspace))
+	w, err := o.member(ctx, workspace)
 	if err != nil {
+		return err
+	}
+	if err := o.unlock(ctx); err != nil {
 		return err
 	}
 	key, err := seal.NewKey(seal.APIKey, rand.Reader)
@@ -261,6 +321,33 @@ func createKey(ctx context.Context, sys System, o *open, workspace, name string,
 	fmt.Fprintf(sys.Stderr, "Key %s for workspace %s. It is shown once; keep it in a secret manager.\n", row.Prefix, w.ID)
 	fmt.Fprintln(sys.Stdout, key.Reveal())
 	return nil
+}
+
+// keysResetCommand makes a master key in the place of one that is lost.
+func keysResetCommand(f *flagSet) action {
+	data := f.data()
+	return func(ctx context.Context, sys System, _ []string) error {
+		dir, err := data(sys)
+		if err != nil {
+			return err
+		}
+		return withData(ctx, dir, func(o *open) error {
+			lock, err := o.dir.takeLock() // a running service holds the old key
+			if err != nil {
+				return err
+			}
+			defer lock.Close()
+			path := o.dir.path(masterFile)
+			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+				return refuse("invalid_input", "%s is there; nothing was reset. Only a master key that is lost is replaced", path)
+			}
+			if _, err := seal.LoadOrCreate(path, rand.Reader); err != nil {
+				return err
+			}
+			fmt.Fprintln(sys.Stdout, "A new master key was made. Every provider key and API key that was kept before is void: make the connections and API keys again.")
+			return nil
+		})
+	}
 }
 
 func auditCommand(f *flagSet) action {

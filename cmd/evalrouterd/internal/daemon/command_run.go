@@ -9,24 +9,24 @@ import (
 
 func serveCommand(f *flagSet) action {
 	data, verbose := f.data(), f.toggle("verbose", "log every request")
-	addr := f.StringLong("addr", "127.0.0.1:7788", "address to listen on")
-	grace := f.DurationLong("grace", defaultGrace, "how long to wait for calls in flight when stopping")
-	private := f.StringListLong("allow-private", "a private host:port that connections may reach; repeat it for more")
+	addr := f.StringLong("addr", "127.0.0.1:7788", "`HOST:PORT` to listen on")
+	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
+	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
 			return err
 		}
 		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
-		return r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private})
+		return dataDir(dir).explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}))
 	}
 }
 
 func localCommand(f *flagSet) action {
 	data, verbose := f.data(), f.toggle("verbose", "log every request")
-	port := f.IntLong("port", defaultPort, "first loopback port to try")
-	idle := f.DurationLong("idle", defaultIdle, "end after this long without a request or an active run")
-	grace := f.DurationLong("grace", defaultGrace, "how long to wait for calls in flight when stopping")
+	port := f.IntLong("port", defaultPort, "first loopback `PORT` to try")
+	idle := f.DurationLong("idle", defaultIdle, "end after this `TIME` without a request or an active run")
+	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -36,7 +36,7 @@ func localCommand(f *flagSet) action {
 			return refuse("invalid_input", "--port is 0 to 65535 and --idle is more than nothing")
 		}
 		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
-		return r.local(ctx, *port, *idle)
+		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, none := t.TempDir(), filepath.Join(t.TempDir(), "none")
+	furnish(t, dir)
 	tests := []struct {
 		name   string
 		args   []string
@@ -31,12 +32,22 @@ func TestUsage(t *testing.T) {
 		{"version as a flag", []string{"--version"}, 0, "evalrouterd 0.0.0-test", ""},
 		{"help of a command", []string{"keys", "create", "--help"}, 0, "--scopes", ""},
 		{"unknown command", []string{"serv"}, 2, "", "(command_unknown)"},
-		{"half a command", []string{"keys"}, 2, "", "(command_unknown)"},
-		{"unknown flag", []string{"audit", "--frob=1"}, 2, "", "(invalid_input)"},
-		{"flag without a value", []string{"audit", "--data"}, 2, "", "(invalid_input)"},
+		{"half a command", []string{"keys"}, 2, "", "one of: create, reset (command_unknown)"},
+		{"unknown flag", []string{"audit", "--frob=1"}, 2, "", "--frob is not a flag of evalrouterd audit"},
+		{"unknown flag before another", []string{"audit", "--frob", "--json"}, 2, "", "--frob is not a flag of evalrouterd audit"},
+		{"secret for a flag", []string{"audit", "--sk-Canary_1"}, 2, "", "that is not a flag of evalrouterd audit"},
+		{"flag without a value", []string{"audit", "--data"}, 2, "", "--data has no value"},
+		{"placeholder of a flag", []string{"audit", "--help"}, 0, "--data DIR   the data directory DIR", ""},
+		{"audit of nothing", []string{"audit", "--data", none}, 2, "", "(installation_missing)"},
+		{"list of nothing", []string{"catalog", "list", "--data", none}, 2, "", "(installation_missing)"},
+		{"key for nothing", []string{"keys", "create", "--data", none, "--workspace", "main", "--name", "n", "--scopes", "eval:read"}, 2, "", "(installation_missing)"},
+		{"reset of nothing", []string{"keys", "reset", "--data", none}, 2, "", "(installation_missing)"},
+		{"credit for nothing", []string{"credits", "grant", "--data", none, "main", "1"}, 2, "", "(installation_missing)"},
 		{"one dash", []string{"audit", "-data", dir}, 2, "", "(invalid_input)"},
-		{"operand too many", []string{"audit", "--data", dir, "extra"}, 2, "", "takes 0 operands, not 1"},
-		{"operand missing", []string{"credits", "grant", "--data", dir, "main"}, 2, "", "takes 2 operands, not 1"},
+		{"operand too many", []string{"audit", "--data", dir, "extra"}, 2, "", "takes nothing but flags"},
+		{"operand missing", []string{"credits", "grant", "--data", dir, "main"}, 2, "", "something is missing: evalrouterd credits grant WORKSPACE USD"},
+		{"operands too many", []string{"credits", "grant", "--data", dir, "main", "1", "2"}, 2, "", "that is too much: evalrouterd credits grant WORKSPACE USD"},
+		{"amount with separators", []string{"credits", "grant", "--data", dir, "main", "1,000"}, 2, "", "without separators"},
 		{"no amount", []string{"credits", "grant", "--data", dir, "main", "lots"}, 2, "", "(invalid_input)"},
 		{"no such workspace", []string{"credits", "grant", "--data", dir, "nobody", "5"}, 2, "", "(not_found)"},
 		{"key without scopes", []string{"keys", "create", "--data", dir, "--workspace", "main", "--name", "n"}, 2, "", "(invalid_input)"},
@@ -50,7 +61,7 @@ func TestUsage(t *testing.T) {
 		{"draw of an unknown one", []string{"catalog", "add", "--data", dir, "--generate", "no-such"}, 2, "", "(invalid_request)"},
 		{"port out of range", []string{"local", "--data", dir, "--port", "70000"}, 2, "", "(invalid_input)"},
 		{"address of nobody", []string{"serve", "--data", dir, "--addr", "203.0.113.1:80"}, 2, "", "(invalid_configuration)"},
-		{"audit of an empty directory", []string{"audit", "--data", dir}, 0, "No findings.", ""},
+		{"audit of a fresh installation", []string{"audit", "--data", dir}, 0, "No findings.", ""},
 		{"audit as JSON", []string{"audit", "--json", "--data", dir}, 0, `{"findings":[],"ok":true}`, ""},
 	}
 	for _, tt := range tests {
@@ -59,11 +70,32 @@ func TestUsage(t *testing.T) {
 			if r.status != tt.status || !strings.Contains(r.stdout, tt.stdout) || !strings.Contains(r.stderr, tt.stderr) {
 				t.Errorf("status %d\nstdout: %s\nstderr: %s", r.status, r.stdout, r.stderr)
 			}
+			if strings.Contains(r.stderr, "Canary") {
+				t.Errorf("the refusal repeats what may be a secret: %s", r.stderr)
+			}
 			if tt.status != 0 && r.stdout != "" {
 				t.Errorf("a refusal prints on stdout: %s", r.stdout)
 			}
 		})
 	}
+	if _, err := os.Stat(none); !os.IsNotExist(err) {
+		t.Errorf("asking made the directory: %v", err)
+	}
+}
+
+// TestCatalogAddBegins makes an installation where there is none, and says so
+// once.
+func TestCatalogAddBegins(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new")
+	add := []string{"catalog", "add", "--generate", "arithmetic", "--tasks", "10", "--data", dir}
+	if r := run(t, add...).ok(t); !strings.Contains(r.stderr, dir) || !strings.Contains(r.stderr, "one is begun") {
+		t.Errorf("beginning says %q", r.stderr)
+	}
+	if r := run(t, add...).ok(t); r.stderr != "" {
+		t.Errorf("the second time says %q", r.stderr)
+	}
+	run(t, "audit", "--data", dir).ok(t)
 }
 
 // benchmarkFiles writes a small benchmark and gives its two files.
@@ -164,12 +196,13 @@ func TestAddRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
+			furnish(t, dir)
 			manifest, data := benchmarkFiles(t, tt.change)
 			r := run(t, "catalog", "add", "--data", dir, "--manifest", manifest, "--file", data)
 			if r.status != 2 || !strings.Contains(r.stderr, tt.want) {
 				t.Errorf("status %d: %s", r.status, r.stderr)
 			}
-			if list := run(t, "catalog", "list", "--data", dir).ok(t); strings.Contains(list.stdout, "tiny") {
+			if list := run(t, "catalog", "list", "--data", dir); strings.Contains(list.stdout, "tiny") {
 				t.Errorf("after the refusal the list is %s", list.stdout)
 			}
 		})
@@ -184,6 +217,9 @@ func TestServe_PKG10(t *testing.T) {
 	l := launch(t, dir, "serve", "--data", dir, "--addr", "127.0.0.1:0")
 	address := regexp.MustCompile(`serves http://(127\.0\.0\.1:\d+) `)
 	until(t, l, "its address", func() bool { return address.MatchString(l.stderr.String()) })
+	if strings.Contains(l.stderr.String(), "plain HTTP") { // nobody else reaches it
+		t.Errorf("it warns: %s", l.stderr)
+	}
 	l.base = "http://" + address.FindStringSubmatch(l.stderr.String())[1]
 	if _, err := os.Stat(filepath.Join(dir, "owner.token")); !os.IsNotExist(err) {
 		t.Errorf("serve made an owner's token: %v", err)
@@ -193,7 +229,7 @@ func TestServe_PKG10(t *testing.T) {
 		t.Errorf("the key is %q", key)
 	}
 	as := []string{"Authorization", "Bearer " + key}
-	if err := os.WriteFile(filepath.Join(dir, "owner.token"), []byte("made up\n"), 0o600); err != nil { // for the harness alone
+	if err := os.WriteFile(filepath.Join(dir, "owner.token"), []byte("made up\n"), 0o600); err != nil { // for the harness alone; serve reads none
 		t.Fatal(err)
 	}
 	if status := l.call(t, "GET", "/v1/runs", nil, nil); status != 401 {
@@ -221,7 +257,7 @@ func TestServe_PKG10(t *testing.T) {
 	if status := l.call(t, "POST", "/v1/runs", map[string]any{"quote_id": q.ID}, nil, append([]string{"Idempotency-Key", "k"}, as...)...); status != 402 {
 		t.Errorf("a run without credit answers %d", status)
 	}
-	if r := run(t, "credits", "grant", "main", "25.50", "--note", "first", "--data", dir).ok(t); !strings.Contains(r.stdout, "$25.50 granted to main; available $25.50") {
+	if r := run(t, "credits", "grant", "main", "1025.50", "--note", "first", "--data", dir).ok(t); !strings.Contains(r.stdout, "$1,025.50 granted to main; available $1,025.50") {
 		t.Errorf("the grant says %s", r.stdout)
 	}
 	if got := l.complete(t, "arithmetic@1", "practice.solver-0.8", as...); got.Status != "completed" {
@@ -235,7 +271,7 @@ func TestServe_PKG10(t *testing.T) {
 		}
 	}
 	l.call(t, "GET", "/v1/credits/ledger?limit=200", nil, &ledger, as...)
-	if first := ledger.Data[len(ledger.Data)-1]; first.Kind != "grant" || first.Note != "first" || first.Amount != "25500000" || first.Balance != "25500000" {
+	if first := ledger.Data[len(ledger.Data)-1]; first.Kind != "grant" || first.Note != "first" || first.Amount != "1025500000" || first.Balance != "1025500000" {
 		t.Errorf("the ledger begins with %+v", first)
 	}
 	l.signal(t, syscall.SIGTERM)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,6 +55,19 @@ func openDir(path string) (dataDir, error) {
 	return d, d.probe()
 }
 
+// findDir is openDir for commands that read or change an installation: they
+// never make one, for a mistyped path would look like an empty one.
+func findDir(path string) (dataDir, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", refuse("data_dir_unwritable", "the data directory %s cannot be used: %s", path, reason(err))
+	}
+	if info, err := os.Stat(filepath.Join(abs, databaseFile)); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return "", refuse("installation_missing", "there is no installation in %s; nothing was done. Check --data, or begin one there with 'evalrouterd catalog add', 'evalrouterd local' or 'evalrouterd serve'", abs)
+	}
+	return openDir(abs)
+}
+
 // probe writes a file, which is the only proof that files can be written.
 func (d dataDir) probe() error {
 	f, err := os.CreateTemp(string(d), ".probe-*")
@@ -97,26 +111,42 @@ func (d dataDir) replace(name string, data []byte) error {
 	return os.Rename(tmp.Name(), d.path(name))
 }
 
-// ownerToken reads the owner's token, or makes it.
+// ownerToken reads the owner's token, or makes it. One that was not generated
+// is replaced.
 func (d dataDir) ownerToken() (string, error) {
 	info, err := os.Lstat(d.path(tokenFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		var b [32]byte
-		randomBytes(b[:])
-		token := fmt.Sprintf("local_%x", b)
-		return token, d.replace(tokenFile, []byte(token+"\n"))
+		return d.newToken()
 	case err != nil:
 		return "", fmt.Errorf("read owner token: %w", err)
 	case !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0:
 		return "", refuse("data_dir_unwritable", "%s can be read by others; delete it, and a new one is made", d.path(tokenFile))
 	}
 	data, err := os.ReadFile(d.path(tokenFile))
-	token := strings.TrimSpace(string(data))
-	if err == nil && token == "" {
-		err = refuse("data_dir_unwritable", "%s is empty; delete it, and a new one is made", d.path(tokenFile))
+	if err != nil {
+		return "", fmt.Errorf("read owner token: %w", err)
 	}
-	return token, err
+	if token := strings.TrimSpace(string(data)); generated(token) {
+		return token, nil
+	}
+	// Cut off, or written by hand: what can be guessed must not open anything.
+	return d.newToken()
+}
+
+const tokenPrefix = "local_"
+
+func (d dataDir) newToken() (string, error) {
+	var b [32]byte
+	randomBytes(b[:])
+	token := tokenPrefix + hex.EncodeToString(b[:])
+	return token, d.replace(tokenFile, []byte(token+"\n"))
+}
+
+// generated says that a token has the form that newToken gives it.
+func generated(token string) bool {
+	digits, ok := strings.CutPrefix(token, tokenPrefix)
+	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // takeLock makes this process the one that makes calls. The lock ends with

@@ -11,6 +11,10 @@
 //     serialises writers of several processes, and benchmarks, credit and keys
 //     are read from the database at each use. So catalog add, credits grant,
 //     keys create and audit work at any time, on a living directory too.
+//   - Only serve, local and catalog add begin an installation; every other
+//     command refuses a directory without one, which is a mistyped path.
+//   - A master key is made only while nothing was sealed with another. One that
+//     is lost stops the start until it is put back or given up by name.
 //   - Modes do not depend on the umask: the directory is 0700 and every file
 //     in it is 0600.
 //   - On SIGTERM no new call begins and those in flight are waited for, up to

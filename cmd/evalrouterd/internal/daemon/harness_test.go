@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,11 +31,24 @@ func TestMain(m *testing.M) {
 	if mask := os.Getenv("EVALROUTERD_TEST_UMASK"); mask == "0" {
 		syscall.Umask(0)
 	}
+	limitFiles()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(daemon.Run(context.Background(), os.Args[1:], daemon.System{
 		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "0.0.0-test", Signals: signals,
 	}))
+}
+
+// limitFiles makes writing beyond a size fail as a full disk does.
+func limitFiles() {
+	n, err := strconv.ParseUint(os.Getenv("EVALROUTERD_TEST_FILE_LIMIT"), 10, 64)
+	if err != nil {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
+		panic(err)
+	}
 }
 
 // template names a directory whose database has the built-in benchmarks, so
@@ -48,10 +61,11 @@ func withTemplate(tests func() int) int {
 		defer os.RemoveAll(dir)
 		err = os.Setenv(template, dir)
 	}
-	status := daemon.Run(context.Background(), []string{"catalog", "list", "--data", dir}, daemon.System{Stdout: io.Discard, Stderr: os.Stderr, Getenv: os.Getenv})
-	if err != nil || status != 0 {
-		fmt.Fprintln(os.Stderr, "no template for the tests:", err)
-		return 1
+	for _, args := range [][]string{{"catalog", "add", "--generate", "arithmetic", "--data", dir}, {"catalog", "list", "--data", dir}} {
+		if status := daemon.Run(context.Background(), args, daemon.System{Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv}); err != nil || status != 0 {
+			fmt.Fprintln(os.Stderr, "no template for the tests:", status, err)
+			return 1
+		}
 	}
 	return tests()
 }
@@ -92,18 +106,24 @@ type ran struct {
 	status         int
 }
 
-// run runs the program to its end.
+// run runs a command to its end, in this process: to a daemon of the tests it
+// is another one all the same.
 func run(t *testing.T, args ...string) ran {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	home := t.TempDir()
 	var out, errs bytes.Buffer
-	cmd := program(t, args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+	status := daemon.Run(ctx, args, daemon.System{Stdout: &out, Stderr: &errs, Version: "0.0.0-test", Getenv: func(name string) string {
+		if name == "HOME" {
+			return home
+		}
+		return ""
+	}})
+	if ctx.Err() != nil {
+		t.Fatalf("%v did not end", args)
 	}
-	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	return ran{out.String(), errs.String(), status}
 }
 
 // ok demands success.

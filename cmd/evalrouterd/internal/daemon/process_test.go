@@ -225,10 +225,13 @@ func TestUnwritable(t *testing.T) {
 		dirs["a closed directory"] = filepath.Join(closed, "data")
 	}
 	for name, dir := range dirs {
-		for _, command := range [][]string{{"local"}, {"serve", "--addr", "127.0.0.1:0"}, {"audit"}} {
+		for _, command := range [][]string{{"local"}, {"serve", "--addr", "127.0.0.1:0"}, {"catalog", "add", "--generate", "arithmetic"}} {
 			if r := run(t, append(command, "--data", dir)...); r.status != 2 || !strings.Contains(r.stderr, "(data_dir_unwritable)") {
 				t.Errorf("%s, %v: status %d: %s", name, command, r.status, r.stderr)
 			}
+		}
+		if r := run(t, "audit", "--data", dir); r.status != 2 || !strings.Contains(r.stderr, "(installation_missing)") {
+			t.Errorf("%s, audit: status %d: %s", name, r.status, r.stderr)
 		}
 	}
 }

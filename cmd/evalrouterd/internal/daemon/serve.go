@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -60,10 +61,13 @@ func (r *runner) begin(ctx context.Context) (*open, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := openData(ctx, r.data)
+	data, err := openData(ctx, d)
 	if err != nil {
 		lock.Close()
 		return nil, nil, err
+	}
+	if err := data.unlock(ctx); err != nil {
+		return nil, nil, errors.Join(err, data.close(), lock.Close())
 	}
 	return data, lock, nil
 }
@@ -82,11 +86,16 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy)
 	if _, err := data.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: serveWorkspace, Slug: string(serveWorkspace), Name: "Main"}); err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
+	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
 	s, err := newService(data, options{policy: policy, version: r.sys.Version, log: r.log})
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
 	return r.run(ctx, s, l, func() error {
+		if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
+			fmt.Fprintf(r.sys.Stderr, "warning: %s is reached from other machines over plain HTTP: keys and answers can be read on the way. "+
+				"Put a proxy with TLS in front of it, or listen on 127.0.0.1\n", l.Addr())
+		}
 		fmt.Fprintf(r.sys.Stderr, "evalrouterd %s serves http://%s (workspace %s)\n", r.sys.Version, l.Addr(), serveWorkspace)
 		return nil
 	}, nil)
@@ -132,13 +141,33 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, port int) (*servi
 	if err != nil {
 		return nil, nil, err
 	}
+	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
-		policy: netguard.Policy{AllowLoopback: true}, owner: token, hosts: loopbackHosts(l.Addr().(*net.TCPAddr).Port), version: r.sys.Version, log: r.log,
+		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
 	}
 	return s, l, nil
+}
+
+// ownAddresses are those under which a listener is reached: all of the machine
+// when it listens everywhere.
+func ownAddresses(at netip.AddrPort) []netip.AddrPort {
+	if !at.Addr().IsUnspecified() {
+		return []netip.AddrPort{at}
+	}
+	own := []netip.AddrPort{netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return own // the machine does not tell; loopback is the one that everybody has
+	}
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			own = append(own, netip.AddrPortFrom(p.Addr().Unmap(), at.Port()))
+		}
+	}
+	return own
 }
 
 // listenNear takes the first free port from port on.
@@ -213,7 +242,7 @@ func (r *runner) run(ctx context.Context, s *service, l net.Listener, ready func
 	var group sync.WaitGroup
 	served := make(chan error, 1)
 	group.Add(1)
-	go func() { defer group.Done(); served <- srv.Serve(l) }()
+	go func() { defer group.Done(); served <- srv.Serve(newCrowd(l)) }()
 	stop, wasIdle := make(chan struct{}), make(chan struct{})
 	if idle != nil {
 		group.Add(1)

@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // System is what the process gets from outside.
@@ -43,6 +45,15 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s (%s)", r.message, r.co
 
 func refuse(code, format string, args ...any) *refusal {
 	return &refusal{code: code, message: fmt.Sprintf(format, args...), status: exitRefused}
+}
+
+// explain makes full storage a sentence that names the directory.
+func (d dataDir) explain(err error) error {
+	if !store.Full(err) {
+		return err
+	}
+	return &refusal{code: "storage_full", status: exitFailed,
+		message: fmt.Sprintf("the data directory %s takes no more data: it is full or cannot be written. Make room, then repeat the command (%s)", d, plain.Line(err.Error()))}
 }
 
 // report prints an error as one line and gives its exit status.

@@ -90,14 +90,23 @@ func (r *runner) run() {
 		return
 	}
 	r.e.o.Log.Error("run stopped by an internal fault", "run_id", string(r.id), "error", err.Error())
-	r.fail()
+	r.fail(stopFor(err))
+}
+
+// stopFor is the stop that an error of a run means: a refusal is told in its
+// own words, anything else is a fault of ours.
+func stopFor(err error) core.Stop {
+	var no *core.Refusal
+	if errors.As(err, &no) {
+		return core.Stop{Reason: core.CredentialFailed, Detail: no.Message}
+	}
+	return core.Stop{Reason: core.InternalFailure, Detail: "the service met a fault of its own; its log says more"}
 }
 
 // fail ends a run that cannot go on: what is in flight is waited for, what is
 // open is settled, and the rest is not run. A database that cannot take it is
 // tried again until the engine stops.
-func (r *runner) fail() {
-	stop := core.Stop{Reason: core.InternalFailure, Detail: "the service met a fault of its own; its log says more"}
+func (r *runner) fail(stop core.Stop) {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error

@@ -7,10 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
-// csvColumns is the header line. Columns that hold text may carry a leading
-// apostrophe (see cell); the numeric ones never do.
+// CSVText says in an HTTP header how text stands in the file.
+const CSVText = "one line a cell; controls and bidirectional marks shown as \\x1b or <U+202E>; a leading apostrophe before = + - @; answer_sha256 is of the unchanged answer"
+
+// csvColumns is the header line. Columns that hold text are made safe to show
+// (see cell); the numeric ones are numbers. answer_sha256 is the hash of the
+// answer as it came, which the JSON export holds unchanged.
 func csvColumns(metric string) []string {
 	return []string{
 		"profile_id", "task_id", "attempt", "status", "outcome", "error_code", "score_" + metric, "answer", "answer_withheld", "answer_sha256",
@@ -70,11 +76,14 @@ func writeLine(w *bufio.Writer, cells []string) {
 	w.WriteString("\r\n")
 }
 
-// cell quotes text. Text that a spreadsheet would take for a formula gets a
-// leading apostrophe: a model's answer must not become a program on the desk
-// of whoever opens the file.
+// cell quotes text as one line. Characters that move a cursor, hide or reorder
+// text stand visibly in its place: the file is read in terminals too. Text that
+// a spreadsheet would take for a formula gets a leading apostrophe: a model's
+// answer must not become a program on the desk of whoever opens the file.
 func cell(s string) string {
-	if formula(s) {
+	risky := formula(s) // before invisible characters get a face
+	s = string(plain.Line(s))
+	if risky || formula(s) {
 		s = "'" + s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`

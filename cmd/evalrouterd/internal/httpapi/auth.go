@@ -68,8 +68,17 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
 		c, err := s.authenticate(r)
+		if often := s.limits(r.Context(), rt, r, c); often != nil {
+			err = often
+		}
 		if err == nil {
 			err = rt.allows(c)
+		}
+		if err == nil {
+			err = checkHeaders(r)
+		}
+		if err == nil {
+			err = checkQuery(hc.Operation(), r)
 		}
 		if err == nil && rt.body {
 			err = s.readBody(w, r)

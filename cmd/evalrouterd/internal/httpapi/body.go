@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // maxBody bounds a JSON request.
@@ -102,7 +103,9 @@ func encodeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// marshal is JSON without the escapes that only HTML needs.
+// marshal is JSON without the escapes that only HTML needs, and with those
+// that a terminal needs: characters that move a cursor, hide or reorder text
+// stand as \u escapes. What the text says is unchanged.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -110,5 +113,5 @@ func marshal(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+	return plain.JSON(bytes.TrimRight(buf.Bytes(), "\n")), nil
 }

@@ -24,7 +24,8 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 		ID: e.result.ID, RunID: string(e.ID), ManifestHash: e.ScopeHash, Checksum: e.result.Checksum, Version: e.result.Version,
 		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
 		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e),
-		Simulated: e.Quote.Target.Simulated, Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
+		TerminalDetail: maybe(e.result.Detail),
+		Simulated:      e.Quote.Target.Simulated, Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
 	}
 }
 

@@ -57,7 +57,7 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		out.Metadata = map[string]string{}
 	}
 	if r.State.Terminal() {
-		out.TerminalReason = maybe(r.Reason)
+		out.TerminalReason, out.TerminalDetail = maybe(r.Reason), maybe(r.Detail)
 	}
 	return out
 }

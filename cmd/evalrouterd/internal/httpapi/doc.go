@@ -10,6 +10,10 @@
 //   - JSON is read strictly (internal/strictjson); the same reader is the only
 //     format that the router knows. A refusal names paths and codes, never a
 //     value that was sent.
+//   - Query parameters and headers are read as strictly: an unknown parameter,
+//     a second value where one counts and an encoded body are refused.
+//   - Text from elsewhere leaves as it came, with \u escapes for characters
+//     that act on a terminal; sentences of errors hold it in visible form.
 //   - Every answer carries X-Request-Id. Every failure is the one envelope,
 //     unmatched routes and methods too. The status of a code stands in one
 //     table (status.go).

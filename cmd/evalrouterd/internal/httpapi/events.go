@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -18,7 +20,23 @@ type eventsInput struct {
 	WaitSeconds int      `query:"wait_seconds" minimum:"0" maximum:"20" doc:"hold the answer back until there is something new"`
 }
 
+// eventTypes are the types of the contract, those included that this version
+// does not write yet.
+func eventTypes() []string {
+	return []string{
+		core.EventQueued, core.EventStarted, core.EventStopping, core.EventWaiting, core.EventProgress, core.EventTaskGraded, "task.reused", "task.saved_response_graded",
+		core.EventTaskFailed, "task.skipped", core.EventCallRetry, core.EventHeld, "billing.charged", core.EventReleased, core.EventWaived,
+		core.EventSettled, core.EventCapReached, core.EventCancelRequested, core.EventFinalizing, core.EventFinished, core.EventPublished,
+		"evidence.expired", core.EventOverBound,
+	}
+}
+
 func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.EventPage], error) {
+	for _, t := range in.Types {
+		if !slices.Contains(eventTypes(), t) {
+			return nil, refuseField("query.type", "unknown_type", "a type is not one of %s", strings.Join(eventTypes(), ", "))
+		}
+	}
 	id := core.RunID(in.ID)
 	wait := s.o.After(time.Duration(in.WaitSeconds) * time.Second)
 	for {

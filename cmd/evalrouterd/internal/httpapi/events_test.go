@@ -1,10 +1,15 @@
 package httpapi_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -155,7 +160,7 @@ func TestStoppingStatus(t *testing.T) {
 			return h.store.RequestCancel(h.t.Context(), core.Scope{Workspace: core.Local}, run)
 		}, api.StatusCancelling},
 		{"by itself", func(h *harness, run core.RunID) error {
-			return h.store.Stop(h.t.Context(), run, core.SpendingCap, core.EventCapReached, nil)
+			return h.store.Stop(h.t.Context(), run, core.Stop{Reason: core.SpendingCap, Event: core.EventCapReached})
 		}, api.StatusFinalizing},
 	}
 	for _, tt := range tests {
@@ -175,5 +180,32 @@ func TestStoppingStatus(t *testing.T) {
 				h.send("GET", "/v1/runs/"+string(run)+path, nil).refused(t, 409, "run_not_finished")
 			}
 		})
+	}
+}
+
+// TestEventTypes holds the filter's words to every type that the domain can
+// write: each is in its source, and each may be asked for.
+func TestEventTypes(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "core", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	constant := regexp.MustCompile(`(?m)^\s*Event[A-Za-z]+\s*=\s*"([a-z_.]+)"`)
+	found := 0
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range constant.FindAllStringSubmatch(string(b), -1) {
+			found++
+			if !slices.Contains(httpapi.EventTypes(), m[1]) {
+				t.Errorf("events of the type %s are written, and cannot be asked for", m[1])
+			}
+		}
+	}
+	if found < 18 {
+		t.Errorf("only %d types were found in the source", found)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -59,6 +60,9 @@ func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, err
 		h.Set("Content-Type", contentType(in.Format))
 		h.Set("Content-Length", strconv.FormatInt(sp.size, 10))
 		h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, fileName(e, in.Format)))
+		if in.Format == "csv" {
+			h.Set("X-CSV-Text", export.CSVText)
+		}
 		h.Set("X-Result-Version", strconv.Itoa(e.result.Version))
 		h.Set("X-Content-SHA256", hex.EncodeToString(sp.sum.Sum(nil)))
 		w.WriteHeader(http.StatusOK)

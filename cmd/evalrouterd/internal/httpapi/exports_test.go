@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -174,6 +175,9 @@ func TestExportCSV(t *testing.T) {
 	h := newHarness(t)
 	run := h.capped(t)
 	r := h.send("GET", "/v1/runs/"+run.ID+"/export?format=csv", nil).want(t, 200)
+	if note := r.header.Get("X-CSV-Text"); note != export.CSVText {
+		t.Errorf("the header says %q", note)
+	}
 	if ct := r.header.Get("Content-Type"); ct != "text/csv; charset=utf-8" {
 		t.Errorf("the content type is %q", ct)
 	}

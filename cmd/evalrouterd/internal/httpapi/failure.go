@@ -6,12 +6,16 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // failure is an answer that is not a success: the envelope with its status.
@@ -61,20 +65,48 @@ func (s *Server) failureOf(ctx context.Context, err error) *failure {
 	}
 	var r *core.Refusal
 	if !errors.As(err, &r) {
-		if ctx.Err() != nil { // whatever failed, it failed because nobody waits
-			r = core.Refuse(unavailable, "the request was given up before it was answered")
-		} else {
-			s.log.Error("request failed", "request_id", requestID(ctx), "error", err.Error())
-			r = core.Refuse(internalError, "the service failed; its log says more under this request id")
-		}
+		r = s.fault(ctx, err)
 	}
 	f = &failure{status: statusOf(r.Code), body: api.Envelope{Error: api.Error{
-		Code: api.Code(r.Code), Message: r.Message, Details: r.Details, RequestID: requestID(ctx),
+		Code: api.Code(r.Code), Message: string(plain.Line(r.Message)), Details: r.Details, RequestID: requestID(ctx),
 	}}}
 	if f.status == http.StatusServiceUnavailable || f.status == http.StatusTooManyRequests || r.Code == operationInProgress {
 		f.retryAfter = 1
 	}
 	return f
+}
+
+// fault is what a caller is told of an error that is no refusal.
+func (s *Server) fault(ctx context.Context, err error) *core.Refusal {
+	switch {
+	case store.Full(err):
+		if s.fullLogged.due(s.o.Now()) {
+			s.log.Error("storage is full or cannot be written", "directory", s.o.DataDir, "request_id", requestID(ctx), "error", err.Error())
+		}
+		where := "the service's storage"
+		if s.owner != nil && s.o.DataDir != "" { // its path is for the owner alone
+			where = "the data directory " + s.o.DataDir
+		}
+		return core.Refuse(storageFull, "%s takes no more data: it is full or cannot be written. Nothing was recorded; make room, then repeat the request with the same idempotency key", where)
+	case ctx.Err() != nil: // whatever failed, it failed because nobody waits
+		return core.Refuse(unavailable, "the request was given up before it was answered")
+	}
+	s.log.Error("request failed", "request_id", requestID(ctx), "error", err.Error())
+	return core.Refuse(internalError, "the service failed; its log says more under this request id")
+}
+
+// seldom lets through one event in an interval.
+type seldom struct {
+	every time.Duration
+	last  atomic.Int64 // unix nanoseconds; 0 = never
+}
+
+func (d *seldom) due(now time.Time) bool {
+	last := d.last.Load()
+	if last != 0 && now.Sub(time.Unix(0, last)) < d.every {
+		return false
+	}
+	return d.last.CompareAndSwap(last, now.UnixNano())
 }
 
 // Codes that only the HTTP layer gives.
@@ -92,6 +124,7 @@ const (
 	operationInProgress  = core.Code(api.OperationInProgress)
 	requestTooLarge      = core.Code(api.RequestTooLarge)
 	sessionExpired       = core.Code(api.SessionExpired)
+	storageFull          = core.Code(api.StorageFull)
 	unauthenticated      = core.Code(api.Unauthenticated)
 	unavailable          = core.Code(api.Unavailable)
 	unsupportedMediaType = core.Code(api.UnsupportedMediaType)
@@ -141,6 +174,10 @@ func tooLarge() *core.Refusal {
 	return core.Refuse(requestTooLarge, "the body is larger than 256 KiB; nothing was done").With("limit_bytes", maxBody)
 }
 
+func encodedBody() *core.Refusal {
+	return core.Refuse(unsupportedMediaType, "requests are read without a Content-Encoding; send the body as it is. Nothing was done")
+}
+
 func notJSONBody() *core.Refusal {
 	return core.Refuse(unsupportedMediaType, "a body must have the content type application/json; nothing was done")
 }
@@ -168,6 +205,7 @@ func statuses() map[api.Code]int {
 		api.InvalidRequest:          http.StatusUnprocessableEntity,
 		api.JudgeOnlyRoute:          http.StatusUnprocessableEntity,
 		api.KeyRevoked:              http.StatusUnauthorized,
+		api.KeyUnopenable:           http.StatusConflict,
 		api.MethodNotAllowed:        http.StatusMethodNotAllowed,
 		api.ModelUnavailable:        http.StatusConflict,
 		api.NamespaceNotFound:       http.StatusNotFound,
@@ -185,6 +223,7 @@ func statuses() map[api.Code]int {
 		api.RunNotFinished:          http.StatusConflict,
 		api.SessionExpired:          http.StatusUnauthorized,
 		api.SpendCeilingReached:     http.StatusForbidden,
+		api.StorageFull:             http.StatusInsufficientStorage,
 		api.StorageLow:              http.StatusServiceUnavailable,
 		api.Unauthenticated:         http.StatusUnauthorized,
 		api.UnboundedModelCost:      http.StatusUnprocessableEntity,

@@ -67,6 +67,10 @@ func (h *harness) samples(t *testing.T) []sample {
 	var q struct{ ID string }
 	quote.want(t, 200).into(t, &q)
 	metered := h.send("POST", "/v1/quotes", newQuote(object{"model": object{"kind": "connection", "connection_id": c.ID}}))
+	free := h.send("POST", "/v1/connections", object{"name": "Unpriced", "base_url": stub.URL + "/v1", "model_id": "stub-1"})
+	var f struct{ ID string }
+	free.want(t, 200).into(t, &f)
+	unpriced := h.send("POST", "/v1/quotes", newQuote(object{"model": object{"kind": "connection", "connection_id": f.ID}}))
 	created := h.send("POST", "/v1/runs", object{"quote_id": q.ID, "name": "Golden", "metadata": object{"suite": "golden"}}, keyed("golden"))
 	var r struct{ ID string }
 	created.want(t, 200).into(t, &r)
@@ -88,6 +92,7 @@ func (h *harness) samples(t *testing.T) []sample {
 		{"quote", "QuoteRecord", false, quote},
 		{"quote_preview", "QuoteRecord", false, h.send("POST", "/v1/quotes", preview)},
 		{"quote_connection", "QuoteRecord", false, metered},
+		{"quote_unpriced", "QuoteRecord", false, unpriced},
 		{"quote_accepted", "QuoteRecord", false, get("/v1/quotes/" + q.ID)},
 		{"run_created", "RunRecord", false, created},
 		{"run_finished", "RunRecord", false, get(run)},

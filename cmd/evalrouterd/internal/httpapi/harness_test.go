@@ -73,7 +73,7 @@ func newHarness(t *testing.T, opts ...option) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.catalog = catalog.New(h.store, practice.Routes(), uuid.NewString)
+	h.catalog = catalog.New(h.store, practice.Routes(), h.id("d"))
 	if _, err := h.catalog.Generate(ctx, "arithmetic", builtin.DefaultSeed, builtin.DefaultSize); err != nil {
 		t.Fatal(err)
 	}

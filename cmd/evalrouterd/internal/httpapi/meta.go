@@ -2,9 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -31,8 +36,27 @@ func (s *Server) getOpenAPI(context.Context, *none) (*answer[json.RawMessage], e
 	return reply(json.RawMessage(b)), nil
 }
 
-func (s *Server) healthz(context.Context, *none) (*answer[api.OKResponse], error) {
-	return reply(api.OKResponse{OK: true}), nil
+// nonceHeader asks a local service to prove that it knows the owner's token.
+const nonceHeader = "X-Local-Nonce"
+
+type healthInput struct {
+	Nonce string `header:"X-Local-Nonce" doc:"32 to 64 hexadecimal digits; a local service answers with proof"`
+}
+
+// healthz answers anybody. The proof gives nothing away: without the token it
+// cannot be made, and from it the token cannot be had.
+func (s *Server) healthz(_ context.Context, in *healthInput) (*answer[api.HealthRecord], error) {
+	out := api.HealthRecord{OK: true}
+	if s.owner == nil || in.Nonce == "" {
+		return reply(out), nil
+	}
+	if len(in.Nonce) < 32 || len(in.Nonce) > 64 || strings.Trim(in.Nonce, "0123456789abcdefABCDEF") != "" {
+		return nil, refuseField("header."+nonceHeader, strictjson.InvalidValue, "a nonce is 32 to 64 hexadecimal digits")
+	}
+	mac := hmac.New(sha256.New, s.owner)
+	mac.Write([]byte(in.Nonce))
+	out.Proof = hex.EncodeToString(mac.Sum(nil))
+	return reply(out), nil
 }
 
 func (s *Server) readyz(ctx context.Context, _ *none) (*answer[api.OKResponse], error) {

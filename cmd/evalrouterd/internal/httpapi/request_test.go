@@ -1,11 +1,17 @@
 package httpapi_test
 
 import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,16 +29,16 @@ func TestStatuses(t *testing.T) {
 		core.BudgetLimit, core.CapBelowMinimum, core.ConcurrencyUnsupported, core.ConnectionUnverified, core.EndpointRefused, core.FeatureUnavailable,
 		core.IdempotencyConflict, core.InsufficientCredit, core.InvalidRequest, core.ModelUnavailable, core.NotFound, core.OutputFormat,
 		core.QuoteAlreadyAccepted, core.QuoteExpired, core.QuoteStale, core.ReasoningUnsupported, core.ResultExpired, core.RunNotFinished,
-		core.StorageLow, core.UnboundedModelCost,
+		core.StorageLow, core.UnboundedModelCost, core.Code(api.KeyUnopenable),
 	}
 	wire := []api.Code{
 		api.AmbiguousModel, api.BudgetLimit, api.BudgetRequired, api.CapBelowMinimum, api.ClientOutdated, api.ConcurrencyUnsupported,
 		api.ConnectionUnverified, api.ContinuationExists, api.EndpointRefused, api.FeatureUnavailable, api.HostRefused, api.IdempotencyConflict,
 		api.IdempotencyKeyRequired, api.InsufficientCredit, api.InsufficientScope, api.InternalError, api.InvalidCursor, api.InvalidRequest,
-		api.JudgeOnlyRoute, api.KeyRevoked, api.MethodNotAllowed, api.ModelUnavailable, api.NamespaceNotFound, api.NotAcceptable, api.NotFound,
+		api.JudgeOnlyRoute, api.KeyRevoked, api.KeyUnopenable, api.MethodNotAllowed, api.ModelUnavailable, api.NamespaceNotFound, api.NotAcceptable, api.NotFound,
 		api.OperationInProgress, api.OutputFormatUnsupported, api.QuoteAlreadyAccepted, api.QuoteExpired, api.QuoteStale, api.RateLimited,
 		api.ReasoningUnsupported, api.RequestTooLarge, api.ResultExpired, api.RunNotFinished, api.SessionExpired, api.SpendCeilingReached,
-		api.StorageLow, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
+		api.StorageFull, api.StorageLow, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
 	}
 	table := httpapi.Statuses()
 	for _, c := range domain {
@@ -237,6 +243,19 @@ func TestParameters(t *testing.T) {
 		{"/v1/runs/x/events?after=-1", "invalid_request", "query.after"},
 		{"/v1/runs/x/results?version=0", "invalid_request", "query.version"},
 		{"/v1/runs/x/export?format=canary", "invalid_request", "query.format"},
+		{"/v1/runs/x/events?type=canary", "invalid_request", "query.type"},
+		{"/v1/runs/x/events?type=run.started&type=canary", "invalid_request", "query.type"},
+		{"/v1/runs?stauts=canary", "invalid_request", "query.stauts"},
+		{"/v1/runs?Status=canary", "invalid_request", "query.Status"},
+		{"/v1/runs?status=running&status=canary", "invalid_request", "query.status"},
+		{"/v1/runs?limit=5&limit=canary", "invalid_request", "query.limit"},
+		{"/v1/runs?can%20ary=1", "invalid_request", "query.?"},
+		{"/v1/runs?%1b%5Dcanary=1", "invalid_request", "query.?"},
+		{"/v1/runs?status=run;canary", "invalid_request", "query"},
+		{"/v1/runs?status=%zzcanary", "invalid_request", "query"},
+		{"/v1/meta?verbose=canary", "invalid_request", "query.verbose"},
+		{"/v1/evals/x?unknown", "invalid_request", "query.unknown"},
+		{"/healthz?x=canary", "invalid_request", "query.x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -293,5 +312,151 @@ func TestOpenAPI(t *testing.T) {
 	}
 	if strings.Contains(string(r.body), "problem+json") {
 		t.Error("the document describes errors that are never sent")
+	}
+}
+
+// TestKnownParameters sends every parameter of the published contract, and
+// those that may stand twice twice: none is unknown.
+func TestKnownParameters(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, path := range []string{
+		"/v1/evals?provider=evalrouter&kind=benchmark&protocol=batch&q=a&behavior=x&availability=ready_for_quote&publisher=p&include_private=true&limit=5",
+		"/v1/catalog/benchmarks?q=a&runner=inspect&capability=chat&status=active&limit=5",
+		"/v1/catalog/models?q=a&provider=p&capability=chat&limit=5",
+		"/v1/catalog/environments?limit=5",
+		"/v1/catalog/compatibility?profile_id=arithmetic%401&q=a&provider=p&limit=5",
+		"/v1/connections?limit=5",
+		"/v1/runs?limit=5&id_prefix=abcd&status=running&profile_id=p&route_id=r&group_id=g&created_before=2026-01-01T00:00:00Z&created_after=2025-01-01T00:00:00Z",
+		"/v1/credits/ledger?run_id=x&limit=5",
+	} {
+		h.send("GET", path, nil).want(t, 200)
+	}
+	for _, path := range []string{
+		"/v1/runs/x/executions?sample_id=s&limit=5", "/v1/runs/x/events?after=1&limit=5&tail=true&type=run.started&type=run.finished&wait_seconds=1",
+		"/v1/runs/x/tasks?status=graded&limit=5", "/v1/runs/x/results?version=1", "/v1/runs/x/export?format=csv&version=1",
+	} {
+		h.send("GET", path, nil).refused(t, 404, "not_found")
+	}
+}
+
+// TestHeadersOnce refuses what a request may say once and says twice, and
+// bodies that are encoded.
+func TestHeadersOnce(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	twice := func(name, a, b string) tweak {
+		return func(r *http.Request) { r.Header[name] = []string{a, b} }
+	}
+	quote := h.quote(nil)
+	for name, tweaks := range map[string][]tweak{
+		"Idempotency-Key": {twice("Idempotency-Key", "one", "two")},
+		"X-Workspace-Id":  {keyed("k"), twice("X-Workspace-Id", "local", "local")},
+	} {
+		p := h.send("POST", "/v1/runs", object{"quote_id": quote}, tweaks...).refused(t, 422, "invalid_request")
+		want := []any{map[string]any{"path": "header." + name, "code": "duplicate_field"}}
+		if diff := cmp.Diff(want, p.Error.Details["fields"]); diff != "" {
+			t.Errorf("%s twice: details.fields: %s", name, diff)
+		}
+	}
+	if r := h.send("GET", "/v1/runs", nil).want(t, 200); !strings.Contains(string(r.body), `"data":[]`) {
+		t.Errorf("a refused request started %s", r.body)
+	}
+	for coding, status := range map[string]int{"gzip": 415, "br": 415, "identity, gzip": 415, "x-unknown": 415, "identity": 200, "Identity": 200} {
+		r := h.send("POST", "/v1/quotes", newQuote(nil), header("Content-Encoding", coding))
+		if r.status != status {
+			t.Errorf("Content-Encoding %s answers %d: %s", coding, r.status, r.body)
+		}
+		if status == 415 {
+			r.refused(t, 415, "unsupported_media_type")
+		}
+	}
+	h.send("POST", "/v1/runs/x/cancel", nil, header("Content-Encoding", "gzip")).refused(t, 415, "unsupported_media_type")
+}
+
+// TestProof asks a local service whether it knows the owner's token, and one
+// for others, which has none.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	const nonce = "0123456789abcdef0123456789ABCDEF"
+	ask := func(h *harness, tweaks ...tweak) reply {
+		return h.send("GET", "/healthz", nil, append(tweaks, anonymous)...)
+	}
+	mac := hmac.New(sha256.New, []byte(owner))
+	mac.Write([]byte(nonce))
+	if got, want := string(ask(h, header("X-Local-Nonce", nonce)).want(t, 200).body), `{"ok":true,"proof":"`+hex.EncodeToString(mac.Sum(nil))+`"}`+"\n"; got != want {
+		t.Errorf("the answer is %s, want %s", got, want)
+	}
+	if got := string(ask(h).want(t, 200).body); got != `{"ok":true}`+"\n" {
+		t.Errorf("without a nonce the answer is %s", got)
+	}
+	for _, bad := range []string{nonce[1:], strings.Repeat("0", 65), nonce[:31] + "g", "*"} {
+		ask(h, header("X-Local-Nonce", bad)).refused(t, 422, "invalid_request")
+	}
+	ask(h, func(r *http.Request) { r.Header["X-Local-Nonce"] = []string{nonce, nonce} }).refused(t, 422, "invalid_request")
+	public := newHarness(t, func(o *httpapi.Options) { o.Owner = "" })
+	if got := string(ask(public, header("X-Local-Nonce", nonce)).want(t, 200).body); got != `{"ok":true}`+"\n" {
+		t.Errorf("a service without an owner answers %s", got)
+	}
+}
+
+// brokenAccounts fails as a full disk does.
+type brokenAccounts struct {
+	httpapi.Accounts
+	err error
+}
+
+func (b *brokenAccounts) Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error) {
+	return core.Credits{}, fmt.Errorf("read credits: %w", b.err)
+}
+
+// TestStorageFull tells the owner where there is no room, others that there
+// is none, and the log once a minute.
+func TestStorageFull(t *testing.T) {
+	t.Parallel()
+	broken := &brokenAccounts{}
+	h := newHarness(t, func(o *httpapi.Options) { o.Accounts, o.DataDir = broken, "/srv/data-of-the-test" })
+	told := 0
+	for _, broken.err = range []error{syscall.ENOSPC, syscall.EDQUOT, &os.PathError{Op: "write", Path: "x", Err: syscall.EIO}} {
+		h.now.Add(61_000_000)
+		told++
+		for range 3 {
+			if p := h.send("GET", "/v1/credits", nil).refused(t, 507, "storage_full"); !strings.Contains(p.Error.Message, "/srv/data-of-the-test") {
+				t.Errorf("the owner is told %q", p.Error.Message)
+			}
+			if n := strings.Count(h.log.String(), "storage is full"); n != told {
+				t.Errorf("%v: the log tells it %d times, want %d", broken.err, n, told)
+			}
+		}
+	}
+	h = newHarness(t, func(o *httpapi.Options) { o.Accounts, o.DataDir, o.Owner = broken, "/srv/data-of-the-test", "" })
+	if p := h.send("GET", "/v1/credits", nil, as(h.key(core.Local, nil, "billing:read"))).refused(t, 507, "storage_full"); strings.Contains(p.Error.Message, "/srv") {
+		t.Errorf("a stranger is told %q", p.Error.Message)
+	}
+}
+
+// TestEscaped shows a name with controls and bidirectional marks: the answer
+// holds them as escapes and still says the same.
+func TestEscaped(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	const name = "a\x1b]0;t\x07\u009b31m\u202eb\u200bc"
+	var q struct{ ID string }
+	h.send("POST", "/v1/quotes", newQuote(nil)).want(t, 200).into(t, &q)
+	var r struct{ Name string }
+	made := h.send("POST", "/v1/runs", object{"quote_id": q.ID, "name": name}, keyed("escaped")).want(t, 200).into(t, &r)
+	if r.Name != name {
+		t.Errorf("the name is %q", r.Name)
+	}
+	for _, want := range []string{`\u001b`, `\u0007`, `\u009b`, `\u202e`, `\u200b`} {
+		if !strings.Contains(string(made.body), want) {
+			t.Errorf("the answer has no %s: %s", want, made.body)
+		}
+	}
+	for _, c := range string(made.body) {
+		if c < 0x20 && c != '\n' || c >= 0x7F && c <= 0x9F || c == 0x202E || c == 0x200B {
+			t.Errorf("the answer holds U+%04X raw", c)
+		}
 	}
 }

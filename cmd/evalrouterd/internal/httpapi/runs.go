@@ -37,6 +37,12 @@ func (s *Server) start(ctx context.Context, o once, quote core.QuoteID, name str
 	if err := runMetadata(metadata); err != nil {
 		return core.Admitted{}, err
 	}
+	// Whatever else is wrong with the quote, admission says.
+	if q, err := s.o.Runs.Quote(ctx, scopeOf(ctx), quote); err == nil && q.Run == "" {
+		if err := s.o.Connections.Usable(ctx, scopeOf(ctx), q.Target); err != nil {
+			return core.Admitted{}, err
+		}
+	}
 	if metadata == nil {
 		metadata = map[string]string{}
 	}

@@ -381,7 +381,7 @@ func TestQuote_CON09(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := object{"name": "n", "base_url": "https://example.com/v1", "model_id": "m", "api_key": "k"}
+			n := object{"name": tt.name, "base_url": "https://example.com/v1", "model_id": "m", "api_key": "k"}
 			for k, v := range tt.rates {
 				n[k] = v
 			}

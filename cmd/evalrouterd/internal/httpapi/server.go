@@ -62,6 +62,7 @@ type Connections interface {
 	Update(context.Context, core.Scope, core.ConnectionID, connection.Change) (core.ConnectionInfo, error)
 	Check(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
 	Disable(context.Context, core.Scope, core.ConnectionID) error
+	Usable(context.Context, core.Scope, core.Target) error
 }
 
 // Keys finds API keys. ok is false for one that does not exist; a revoked or
@@ -106,7 +107,9 @@ type Options struct {
 	Version string
 	// SpoolDir holds exports while they are made; "" is the system's.
 	SpoolDir string
-	Log      *slog.Logger
+	// DataDir is where the installation is, for the log and its owner.
+	DataDir string
+	Log     *slog.Logger
 }
 
 // Server answers the HTTP contract.
@@ -114,21 +117,28 @@ type Server struct {
 	o        Options
 	mux      *http.ServeMux
 	api      huma.API
+	owner    []byte // the owner's token; nil without one
 	ownerSum []byte
 	started  time.Time
 	keyed    keyedLock
 	log      *slog.Logger
 	last     atomic.Int64 // unix microseconds of the newest request
 	active   atomic.Int64
+	// byAddress and byKey bound how often one caller may ask.
+	byAddress, byKey limiter
+	// fullLogged keeps full storage from filling the log.
+	fullLogged seldom
 }
 
 // New makes a server. It fails when a route does not say who may call it.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o, mux: http.NewServeMux(), started: o.Now(), log: o.Log, keyed: keyedLock{held: map[string]*heldKey{}}}
+	s.fullLogged.every = time.Minute
+	s.byAddress.perMinute, s.byKey.perMinute = anonymousRate, keyRate
 	s.last.Store(s.started.UnixMicro())
 	if o.Owner != "" {
 		sum := sha256.Sum256([]byte(o.Owner))
-		s.ownerSum = sum[:]
+		s.owner, s.ownerSum = []byte(o.Owner), sum[:]
 	}
 	s.api = humago.New(s.mux, s.config())
 	for _, rt := range s.routes() {

@@ -33,6 +33,9 @@ type Policy struct {
 	AllowPrivate []string
 	// AllowPorts are public ports beside 443.
 	AllowPorts []uint16
+	// Own are the addresses on which this service itself listens. It never
+	// calls itself: a run would wait for a call that waits for the run.
+	Own []netip.AddrPort
 }
 
 type class int
@@ -131,6 +134,9 @@ func (p Policy) check(to netip.AddrPort, t trust) error {
 	}
 	addr = addr.Unmap()
 	to = netip.AddrPortFrom(addr, to.Port())
+	if p.own(to) {
+		return refuse("%s is this service's own address; name the address of a model server", to)
+	}
 	c, name := classify(addr)
 	if c == never {
 		return refuse("%s is %s, and those are never reached", to, name)
@@ -149,6 +155,15 @@ func (p Policy) check(to netip.AddrPort, t trust) error {
 		return refuse("port %d is not one that this service reaches; use 443 or ask its operator to add the port", to.Port())
 	}
 	return nil
+}
+
+// own says that an address leads back to this service. Every loopback address
+// leads to a listener on any other.
+func (p Policy) own(to netip.AddrPort) bool {
+	return slices.ContainsFunc(p.Own, func(o netip.AddrPort) bool {
+		addr := o.Addr().Unmap()
+		return o.Port() == to.Port() && (addr == to.Addr() || addr.IsLoopback() && to.Addr().IsLoopback())
+	})
 }
 
 func (p Policy) publicPort(port uint16) bool {

@@ -281,3 +281,42 @@ func FuzzCheckURL(f *testing.F) {
 		}
 	})
 }
+
+// TestOwn keeps the service from calling itself, under every name that leads
+// there, on a listed address too; its neighbours stay reachable.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	p := netguard.Policy{
+		AllowLoopback: true, AllowPrivate: []string{"192.168.1.9:7788", "192.168.1.9:8000"},
+		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7788"), netip.MustParseAddrPort("192.168.1.9:7788")},
+	}
+	for _, c := range []struct {
+		name, url string
+		refused   bool
+	}{
+		{"loopback", "http://127.0.0.1:7788/v1", true},
+		{"another loopback", "http://127.0.0.2:7788", true},
+		{"loopback v6", "http://[::1]:7788/v1", true},
+		{"mapped", "http://[::ffff:127.0.0.1]:7788/v1", true},
+		{"localhost", "http://LocalHost:7788/v1", true},
+		{"below localhost", "https://er.localhost:7788/v1", true},
+		{"listed", "http://192.168.1.9:7788/v1", true},
+		{"another port", "http://127.0.0.1:7789/v1", false},
+		{"localhost, another port", "http://localhost:11434/v1", false},
+		{"listed, another port", "http://192.168.1.9:8000/v1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := p.CheckURL(c.url)
+			if refused(t, err) != c.refused || err != nil && !strings.Contains(err.Error(), "own address") {
+				t.Errorf("%s: %v", c.url, err)
+			}
+		})
+	}
+	// A name that leads here is refused when it is connected to.
+	for _, to := range []string{"127.0.0.1:7788", "[::1]:7788", "192.168.1.9:7788"} {
+		if !refused(t, p.Check(netip.MustParseAddrPort(to))) {
+			t.Errorf("%s can be connected to", to)
+		}
+	}
+}

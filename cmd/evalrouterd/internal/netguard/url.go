@@ -31,7 +31,9 @@ func (p Policy) CheckURL(base string) (*url.URL, error) {
 	case t == listed:
 		err = nil
 	case t == localhost:
-		if err = nil; !p.AllowLoopback {
+		if err = nil; p.own(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)) {
+			err = refuse("localhost:%d is this service's own address; name the address of a model server", port)
+		} else if !p.AllowLoopback {
 			err = refuse("localhost is this service's own machine, which only a local service may reach")
 		}
 	default:

@@ -19,7 +19,7 @@ import (
 // ErrUnopenable is returned for a sealed key that does not belong to the
 // binding or to this installation, or was altered. Which of them cannot be
 // told apart; the key must be given again.
-var ErrUnopenable = errors.New("the stored key cannot be opened for this connection; give it again with 'evalrouter connections update ID --rotate-key'")
+var ErrUnopenable = errors.New("the stored key cannot be opened for this connection; it must be given again")
 
 // Binding is what a sealed key belongs to. A change of any part makes it
 // unopenable; of BaseURL only the origin counts.

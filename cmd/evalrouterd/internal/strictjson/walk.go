@@ -115,7 +115,7 @@ func (w *walker) object(t reflect.Type, path string, depth int, own bool) {
 			w.broken = true
 			return
 		}
-		at := join(path, key)
+		at := Join(path, key)
 		if seen[key] {
 			w.add(at, Duplicate)
 		}
@@ -202,9 +202,9 @@ func (w *walker) number(t reflect.Type, path, text string) {
 	}
 }
 
-// join adds a member to a path. A name that is not a plain word is not
+// Join adds a member to a path. A name that is not a plain word is not
 // repeated: nobody knows what it holds.
-func join(path, key string) string {
+func Join(path, key string) string {
 	plain := key != "" && len(key) <= 64 && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 	if !plain {
 		key = "?"

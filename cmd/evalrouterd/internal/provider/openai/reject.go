@@ -43,6 +43,9 @@ func unsure(code, reason string) verdict {
 	return verdict{class: provider.Unknown, code: code, reason: reason}
 }
 
+// redirected is the reason of an answer that points elsewhere.
+const redirected = "provider_redirect"
+
 // rules is read from the top; the first line that holds decides. A status
 // that no line names is unknown.
 func rules() []rule {
@@ -60,7 +63,7 @@ func rules() []rule {
 		lateOrNot = unsure(core.CodeProviderTimeout, "timeout")
 	)
 	return []rule{
-		{from: 300, to: 399, verdict: rejected(provider.Connection, core.CodeProviderError, "provider_redirect")},
+		{from: 300, to: 399, verdict: rejected(provider.Connection, core.CodeProviderError, redirected)},
 
 		// Money: no wait heals it, whatever the status.
 		{from: 400, to: 499, words: []string{
@@ -127,7 +130,10 @@ func classify(h host, status int, raw []byte) provider.Outcome {
 		}
 	}
 	message := f.message
-	if message == "" {
+	switch {
+	case v.reason == redirected: // what the body says is about another place
+		message = "the endpoint redirects (status " + strconv.Itoa(status) + "); redirects are never followed. Give the address that it leads to as the base URL"
+	case message == "":
 		message = "the endpoint answered with status " + strconv.Itoa(status)
 	}
 	return provider.Outcome{Class: v.class, Reach: v.reach, Code: v.code, Reason: v.reason, Refused: v.refused, Message: message}

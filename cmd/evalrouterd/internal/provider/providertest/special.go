@@ -61,7 +61,7 @@ func redirect(t *testing.T, s Subject) {
 			http.Redirect(w, r, "http://elsewhere.example/steal", status)
 		})))
 		o := a.Call(t.Context(), s.Request)
-		if o.Class != provider.Rejected || o.Reach != provider.Connection || o.Reason != "provider_redirect" {
+		if o.Class != provider.Rejected || o.Reach != provider.Connection || o.Reason != "provider_redirect" || !strings.Contains(o.Message, "redirects are never followed") {
 			t.Errorf("%d: %+v", status, o)
 		}
 		if n.Load() != 1 {

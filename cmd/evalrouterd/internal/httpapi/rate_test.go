@@ -1,0 +1,76 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+)
+
+// TestRates asks as often as a minute allows and once more, as everybody who
+// has a limit and as those who have none.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, from, path string
+		local            bool
+		bearer           string // "key" for a good key
+		status, most     int
+		free             bool // asks so often without a limit
+	}{
+		{"catalog as nobody", "198.51.100.7:1234", "/v1/catalog/models", false, "", 200, 60, false},
+		{"catalog as nobody, IPv6", "[2001:db8::%d]:1234", "/v1/catalog/models", false, "", 200, 60, false}, // addresses of one customer
+		{"guessing keys", "198.51.100.8:1234", "/v1/runs", false, "erk_guess", 401, 60, false},
+		{"without a key", "198.51.100.9:1234", "/v1/runs", false, "", 401, 60, false},
+		{"with a key", "198.51.100.10:1234", "/v1/runs", false, "key", 200, 600, false},
+		{"with a key, locally", "127.0.0.1:1234", "/v1/runs", true, "key", 200, 600, false},
+		{"the owner", "127.0.0.1:1234", "/v1/runs", true, owner, 200, 601, true},
+		{"catalog locally", "127.0.0.1:1234", "/v1/catalog/models", true, "", 200, 61, true},
+		{"through a proxy", "127.0.0.1:1234", "/v1/catalog/models", false, "", 200, 61, true},
+		{"health", "198.51.100.11:1234", "/healthz", false, "", 200, 61, true},
+	}
+	services := map[bool]*harness{true: newHarness(t), false: newHarness(t, func(o *httpapi.Options) { o.Owner = "" })}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := services[tt.local]
+			bearer := tt.bearer
+			if bearer == "key" {
+				bearer = h.key(core.Local, nil, httpapi.Scopes()...)
+			}
+			n := 0
+			ask := func() *httptest.ResponseRecorder {
+				r := httptest.NewRequestWithContext(t.Context(), "GET", tt.path, nil)
+				r.RemoteAddr = tt.from
+				if tt.from[0] == '[' {
+					n++
+					r.RemoteAddr = fmt.Sprintf(tt.from, n)
+				}
+				if bearer != "" {
+					r.Header.Set("Authorization", "Bearer "+bearer)
+				}
+				w := httptest.NewRecorder()
+				h.api.ServeHTTP(w, r)
+				return w
+			}
+			for i := range tt.most {
+				if w := ask(); w.Code != tt.status {
+					t.Fatalf("request %d answers %d: %s", i+1, w.Code, w.Body)
+				}
+			}
+			if tt.free {
+				return
+			}
+			w := ask()
+			reply{w.Code, w.Header(), w.Body.Bytes()}.refused(t, 429, "rate_limited")
+			if after := w.Header().Get("Retry-After"); after != "1" {
+				t.Errorf("Retry-After is %q", after)
+			}
+			h.now.Add(1_000_000)
+			if w := ask(); w.Code != tt.status {
+				t.Errorf("a second later the answer is %d", w.Code)
+			}
+		})
+	}
+}
