@@ -21,7 +21,7 @@ import (
 // book is a run's rows as a slice.
 type book []store.SampleRow
 
-func (b book) Samples(_ context.Context, _ core.RunID, from int) iter.Seq2[store.SampleRow, error] {
+func (b book) Samples(_ context.Context, _ core.Scope, _ core.RunID, from int) iter.Seq2[store.SampleRow, error] {
 	return func(yield func(store.SampleRow, error) bool) {
 		for _, r := range b {
 			if r.Idx >= from && !yield(r, nil) {

@@ -21,7 +21,7 @@ import (
 
 // Samples is where opened tasks are read from.
 type Samples interface {
-	Samples(ctx context.Context, run core.RunID, from int) iter.Seq2[store.SampleRow, error]
+	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[store.SampleRow, error]
 }
 
 // Tasks names the tasks of a benchmark.
@@ -56,7 +56,7 @@ type Source struct {
 func (s Source) Rows(ctx context.Context, r Run, from int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		next := from
-		for row, err := range s.Samples.Samples(ctx, r.ID, from) {
+		for row, err := range s.Samples.Samples(ctx, core.Scope{Workspace: r.Workspace}, r.ID, from) {
 			if err != nil {
 				yield(Row{}, fmt.Errorf("read tasks: %w", err))
 				return

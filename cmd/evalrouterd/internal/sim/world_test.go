@@ -200,7 +200,7 @@ func (w *world) oracle() {
 	w.check(w.spool.lost())
 	now := map[string]bool{}
 	for _, id := range w.runs {
-		for s, err := range w.store.Samples(ctx, id, 0) {
+		for s, err := range w.store.Samples(ctx, scope, id, 0) {
 			w.check(err)
 			if s.State == core.SampleGraded {
 				now[fmt.Sprintf("%s/%d %s %s", id, s.Idx, s.Outcome, s.Charge)] = true

@@ -22,7 +22,7 @@ const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s
 	FROM samples s
 	LEFT JOIN calls c ON c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
 	LEFT JOIN blobs b ON b.call_id = c.id
-	WHERE s.run_id = $1 AND s.idx >= $2 ORDER BY s.idx LIMIT $3`
+	WHERE s.run_id = $1 AND s.idx >= $2 AND EXISTS (SELECT 1 FROM runs r WHERE r.id = $1 AND r.workspace_id = $4) ORDER BY s.idx LIMIT $3`
 
 // samplePage is how many rows are read at once: a long export holds neither
 // a whole run in memory nor one read transaction open.
@@ -30,10 +30,10 @@ const samplePage = 500
 
 // Samples yields the tasks of a run that have left planned, in order, from a
 // place on.
-func (s *Store) Samples(ctx context.Context, run core.RunID, from int) iter.Seq2[SampleRow, error] {
+func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[SampleRow, error] {
 	return func(yield func(SampleRow, error) bool) {
 		for {
-			page, err := s.samplePage(ctx, run, from)
+			page, err := s.samplePage(ctx, sc, run, from)
 			if err != nil {
 				yield(SampleRow{}, err)
 				return
@@ -51,8 +51,8 @@ func (s *Store) Samples(ctx context.Context, run core.RunID, from int) iter.Seq2
 	}
 }
 
-func (s *Store) samplePage(ctx context.Context, run core.RunID, from int) ([]SampleRow, error) {
-	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, samplePage)
+func (s *Store) samplePage(ctx context.Context, sc core.Scope, run core.RunID, from int) ([]SampleRow, error) {
+	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, samplePage, string(sc.Workspace))
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 			t.Errorf("ending twice gave %s", again)
 		}
 		var n int
-		for s, err := range d.Samples(context.Background(), run, 0) {
+		for s, err := range d.Samples(context.Background(), scope, run, 0) {
 			d.check(err)
 			if s.Idx != n {
 				t.Errorf("sample %d at place %d", s.Idx, n)
@@ -57,6 +57,9 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 		}
 		if n != 3 {
 			t.Errorf("%d samples", n)
+		}
+		for range d.Samples(context.Background(), core.Scope{Workspace: "w2"}, run, 0) {
+			t.Error("another workspace reads the samples")
 		}
 	})
 }
