@@ -37,15 +37,15 @@ func (s *Runs) Export(ctx context.Context, id string, in ExportQuery, w io.Write
 }
 
 // ExportFile writes a finished run to a new file that only its owner can
-// read. An existing file is destination_exists, unless overwrite is set. The
-// file appears complete or not at all: the bytes go to a temporary file in
-// the same folder first, and reach the disk before the name does.
+// read. An existing file is destination_exists, unless overwrite is set. Only
+// a regular file is ever replaced: a device, a folder, a pipe or a symbolic
+// link at that name is invalid_input. The file appears complete or not at all:
+// the bytes go to a temporary file in the same folder first, and reach the
+// disk before the name does.
 func (s *Runs) ExportFile(ctx context.Context, id string, in ExportQuery, file string, overwrite bool) (ExportInfo, error) {
 	op := "export run " + id
-	if !overwrite {
-		if _, err := os.Lstat(file); err == nil {
-			return ExportInfo{}, destinationExists(op, file)
-		}
+	if err := checkTarget(op, file, overwrite); err != nil {
+		return ExportInfo{}, err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".evalrouter-*.part") // made with mode 0600
 	if err != nil {
@@ -62,6 +62,9 @@ func (s *Runs) ExportFile(ctx context.Context, id string, in ExportQuery, file s
 	if err := errors.Join(tmp.Sync(), tmp.Close()); err != nil {
 		return ExportInfo{}, writeFailed(op, err)
 	}
+	if err := checkTarget(op, file, overwrite); err != nil { // it may have come meanwhile
+		return ExportInfo{}, err
+	}
 	if err := publish(tmp.Name(), file, overwrite); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return ExportInfo{}, destinationExists(op, file)
@@ -69,6 +72,38 @@ func (s *Runs) ExportFile(ctx context.Context, id string, in ExportQuery, file s
 		return ExportInfo{}, writeFailed(op, err)
 	}
 	return info, nil
+}
+
+// checkTarget says whether a file may get this name. A rename would replace
+// whatever stands there, so anything but a regular file is refused: a device
+// would be lost, and a link would end where its owner does not expect it.
+func checkTarget(op, file string, overwrite bool) error {
+	info, err := os.Lstat(file)
+	switch {
+	case err != nil: // absent, or an error that creating the file tells better
+		return nil
+	case !info.Mode().IsRegular():
+		return &Error{Problem: Problem{Code: api.InvalidInput, Message: fmt.Sprintf("%s is %s, and only a regular file is replaced; nothing was written", filepath.Base(file), kindOf(info.Mode()))}, Op: op}
+	case !overwrite:
+		return destinationExists(op, file)
+	}
+	return nil
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a special file"
 }
 
 // publish gives a finished file its name. A hard link fails when the name is

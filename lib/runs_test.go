@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -308,19 +309,72 @@ func TestExportFile(t *testing.T) {
 	if b, _ := os.ReadFile(file); string(b) != "content" {
 		t.Errorf("overwriting left %q", b)
 	}
-	dangling := filepath.Join(dir, "link")
-	if err := os.Symlink(filepath.Join(dir, "nowhere"), dangling); err != nil {
-		t.Fatal(err)
-	}
-	if err := export(dangling, false); !errors.Is(err, api.DestinationExists) {
-		t.Errorf("a dangling link answers %v", err)
-	}
 	if err := export(filepath.Join(dir, "no", "such", "folder"), false); !errors.Is(err, api.ExportWriteFailed) {
 		t.Errorf("a missing folder answers %v", err)
 	}
-	if d := cmp.Diff([]string{"link", "out.csv"}, names(t, dir)); d != "" {
+	if d := cmp.Diff([]string{"out.csv"}, names(t, dir)); d != "" {
 		t.Errorf("files (-want +got):\n%s", d)
 	}
+}
+
+// What is not a regular file is never replaced, not even on request, and
+// nothing is asked of the service for it.
+func TestExportFileReplacesRegularFilesOnly(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, want string
+		put        func(path string) error
+	}{
+		{"a dangling link", "a symbolic link", func(p string) error { return os.Symlink(p+"-nowhere", p) }},
+		{"a link to a file", "a symbolic link", func(p string) error {
+			return errors.Join(os.WriteFile(p+"-target", []byte("precious"), 0o600), os.Symlink(p+"-target", p))
+		}},
+		{"a folder", "a folder", func(p string) error { return os.Mkdir(p, 0o700) }},
+		{"a socket", "a socket", func(p string) error {
+			l, err := net.Listen("unix", p)
+			if err == nil {
+				t.Cleanup(func() { l.Close() })
+			}
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t, content)
+			dir, err := os.MkdirTemp("", "x") // short, for the socket
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			file := filepath.Join(dir, "out")
+			if err := tt.put(file); err != nil {
+				t.Fatal(err)
+			}
+			mode := modeOf(t, file)
+			for _, overwrite := range []bool{false, true} {
+				_, err := s.client(t).Runs.ExportFile(t.Context(), "r1", evalrouter.ExportQuery{Format: "csv"}, file, overwrite)
+				if !errors.Is(err, api.InvalidInput) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("overwrite %v answers %v, want %q", overwrite, err, tt.want)
+				}
+			}
+			if got := modeOf(t, file); got != mode || s.count() != 0 {
+				t.Errorf("it became %v after %d requests, want %v after none", got, s.count(), mode)
+			}
+			if b, err := os.ReadFile(file + "-target"); err == nil && string(b) != "precious" {
+				t.Errorf("the file behind the link became %q", b)
+			}
+		})
+	}
+}
+
+func modeOf(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode()
 }
 
 // A file that appears while the export runs is not overwritten either.

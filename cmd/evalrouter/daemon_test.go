@@ -24,6 +24,8 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
+const ownerToken = "erk_local_owner"
+
 // fakeDaemon is evalrouterd's on-demand service with the service in memory
 // behind it. It keeps the promises that lib/local relies on, and calls the
 // fake's practice route by its real name.
@@ -43,12 +45,16 @@ func serveLocal(args []string) error {
 	if _, err := os.Stat(filepath.Join(dir, "broken")); err == nil {
 		return errors.New("the database is damaged")
 	}
+	if _, err := os.Stat(filepath.Join(dir, "refuses")); err == nil {
+		fmt.Fprintln(os.Stderr, "evalrouterd: the master key is missing (master_key_missing)")
+		os.Exit(2)
+	}
 	for _, kv := range os.Environ() {
 		if strings.HasPrefix(kv, "EVALROUTER_") {
 			return errors.New("a variable of the caller leaked into the service")
 		}
 	}
-	f := apitest.NewFake(apitest.Options{Token: "erk_local_owner", WorkspaceID: local.Workspace, TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
+	f := apitest.NewFake(apitest.Options{Token: ownerToken, WorkspaceID: local.Workspace, TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
 	defer f.Close()
 	srv := httptest.NewServer(renamed(f.URL))
 	defer srv.Close()
@@ -65,7 +71,7 @@ func serveLocal(args []string) error {
 		return err
 	}
 	temp := filepath.Join(dir, "service.json.tmp")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "owner.token"), []byte("erk_local_owner\n"), 0o600), os.WriteFile(temp, data, 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "owner.token"), []byte(ownerToken+"\n"), 0o600), os.WriteFile(temp, data, 0o600),
 		os.Rename(temp, filepath.Join(dir, "service.json"))); err != nil {
 		return err
 	}
@@ -108,7 +114,9 @@ func renamed(to string) http.Handler {
 		},
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof(ownerToken, r.Header.Get("X-Local-Nonce")))
+	})
 	mux.Handle("/", proxy)
 	return mux
 }

@@ -112,6 +112,9 @@ func TestTree(t *testing.T) {
 	walk([]*argv.Command{root}, func(path []*argv.Command) {
 		c := path[len(path)-1]
 		where := strings.Join(words(path), " ")
+		if len(path) <= 2 && len(c.Examples) < 2 {
+			t.Errorf("%s: its page has %d examples, want at least two", where, len(c.Examples))
+		}
 		if !name.MatchString(c.Name) || c.Short == "" || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: name %q or sentence %q", where, c.Name, c.Short)
 		}

@@ -29,6 +29,7 @@ import (
 func main() { os.Exit(evalrouter()) }
 
 func evalrouter() int {
+	began := time.Now()
 	// The first signal ends local work in order; a second one ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -38,7 +39,7 @@ func evalrouter() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
 	a := &command.App{
-		Term: term.System(), Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		Term: term.System(), Version: version(), Began: began, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
 		FindBinary: findBinary, Exec: replaceProcess, Environ: os.Environ,
 	}
 	return command.Execute(ctx, a, tree(a), os.Args[1:])

@@ -277,9 +277,21 @@ func TestGuided_RUN21_RUN39(t *testing.T) {
 	f := fakeService(t)
 	x := inTerminal(t, f, t.TempDir(), "", nil, "run")
 	x.expect("Benchmark: ")
+	x.send("arithmetics\n") // an unknown name is asked for again
+	x.expect("closest: arithmetic")
 	x.send("arithmetic\n")
+	x.expect("Practice solver 80 %") // the name stands beside what to type
 	x.expect("Model: ")
+	x.send("nosuch\n")
+	x.expect("That is not known")
 	x.send("practice.solver-80\n")
+	x.expect("How many tasks of 40, or all [25]: ")
+	x.send("41\n")
+	x.expect("That is not a number from 1 to 40")
+	x.send("\n")
+	if out := x.expect("25 of 40 tasks"); !strings.Contains(out, "Preview") || strings.Contains(out, "expires") {
+		t.Errorf("the preview is not one, or expires:\n%s", out)
+	}
 	out := x.expect("Spending cap in USD, hard [5.00]: ")
 	if strings.Index(out, "Rates") < 0 || strings.Index(out, "Rates") > strings.Index(out, "Spending cap") {
 		t.Errorf("the rates do not stand before the question for the cap:\n%s", out)

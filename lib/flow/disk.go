@@ -42,8 +42,13 @@ func (OS) Create(path string, data []byte) (err error) {
 	return f.Sync()
 }
 
-// Rename replaces to.
-func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+// Rename replaces to, which must be a regular file if it exists.
+func (OS) Rename(from, to string) error {
+	if info, err := os.Lstat(to); err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "replace", Path: to, Err: errors.New("not a regular file")}
+	}
+	return os.Rename(from, to)
+}
 
 // SyncDir makes a rename durable.
 func (OS) SyncDir(dir string) (err error) {

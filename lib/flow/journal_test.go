@@ -192,3 +192,22 @@ func TestFingerprint(t *testing.T) {
 		seen[fp] = c.name
 	}
 }
+
+// A record is never renamed over something that is not a file of its own kind.
+func TestRenameReplacesRegularFilesOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, target, link := filepath.Join(dir, "from"), filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(from, []byte("new"), 0o600), os.WriteFile(target, []byte("old"), 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := (flow.OS{}).Rename(from, link); err == nil {
+		t.Error("a link was replaced")
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info, err)
+	}
+	if err := (flow.OS{}).Rename(from, target); err != nil {
+		t.Errorf("a regular file: %v", err)
+	}
+}

@@ -70,6 +70,10 @@ type Launcher struct {
 	NewKey func() string
 	Sleep  Sleeper
 	Now    func() time.Time
+	// Began is when the command began; zero means the call of Launch. A run that
+	// the same command started elsewhere since then is followed even if it has
+	// ended meanwhile.
+	Began time.Time
 }
 
 // Quote makes and shows the quote of an order, and starts nothing. Without a
@@ -99,7 +103,10 @@ func (l *Launcher) Launch(ctx context.Context, o Order) (Launched, error) {
 	if err := l.Journal.Check(); err != nil {
 		return Launched{}, err
 	}
-	s := &launch{Launcher: l, order: o, fingerprint: fp}
+	s := &launch{Launcher: l, order: o, fingerprint: fp, began: l.Began}
+	if s.began.IsZero() {
+		s.began = l.Now()
+	}
 	if got, err := s.recover(ctx); err != nil || got != nil {
 		return s.found(got, err)
 	}
@@ -127,6 +134,7 @@ type launch struct {
 	*Launcher
 	order       Order
 	fingerprint string
+	began       time.Time
 	// left is the quote of the saved operation that the person agreed to leave
 	// behind.
 	left string
@@ -192,7 +200,7 @@ func (s *launch) look(ctx context.Context, h *Held) (standing, error) {
 		h.Separate()
 		return standing{}, nil
 	case op.State == Accepted && (!s.order.New || op.Options[NewOption]):
-		s.Desk.Note("an earlier submission of this command got no answer; submitting the same quote again")
+		s.Desk.Note("an earlier try of this command accepted a quote and is not known to have started; submitting the same quote again")
 		run, err := s.submit(ctx, h, *op)
 		switch {
 		case replaced(err):
@@ -217,13 +225,20 @@ func (s *launch) look(ctx context.Context, h *Held) (standing, error) {
 		return standing{}, nil
 	case err != nil:
 		return standing{}, err
-	case !run.Status.Terminal():
+	case !run.Status.Terminal() || s.meanwhile(op):
 		return standing{run: &run}, nil
 	case op.State == Finished && s.Now().Sub(op.UpdatedAt) > JustFinished:
 		h.Separate()
 		return standing{}, nil
 	}
 	return standing{ended: &run, quoteID: op.QuoteID}, nil
+}
+
+// meanwhile says that an operation was accepted after this command began: by
+// the same command in another process, at the same time. Both asked for one
+// run, so both get it.
+func (s *launch) meanwhile(op *api.Operation) bool {
+	return !s.order.New && op.CreatedAt.After(s.began)
 }
 
 // fresh quotes, asks and accepts. A quote that dies in between is replaced; if

@@ -168,6 +168,17 @@ func (d *desk) Repeat(context.Context, api.RunRecord) (bool, error) {
 
 func (d *desk) Note(string) {}
 
+// during does something while a quote is shown.
+type during struct {
+	*desk
+	then func()
+}
+
+func (d *during) Quoted(ctx context.Context, q api.QuoteRecord) error {
+	d.then()
+	return d.desk.Quoted(ctx, q)
+}
+
 // bench is a service, a state directory and a desk: everything around a launch
 // that outlives one process.
 type around struct {
@@ -287,6 +298,47 @@ func TestLaunch(t *testing.T) {
 				t.Errorf("launched %+v", got)
 			}
 		}, 2, "repeat quoted approve"},
+		{"one that the same command started meanwhile is followed, though it has ended", func(t *testing.T, a *around) {
+			began := a.now
+			a.now = a.now.Add(time.Millisecond)
+			first := a.mustLaunch(t, order())
+			a.s.end(0)
+			a.desk.asked = nil
+			l := a.launcher()
+			l.Began = began
+			if got, err := l.Launch(t.Context(), order()); err != nil || !got.Existing || got.Run.ID != first.Run.ID || got.Run.Status != api.StatusCompleted {
+				t.Errorf("launched %+v, %v", got, err)
+			}
+		}, 1, ""},
+		{"also when it is found only after the quote", func(t *testing.T, a *around) {
+			l, began := a.launcher(), a.now
+			l.Began = began
+			l.Desk = &during{desk: a.desk, then: func() {
+				a.now = a.now.Add(time.Millisecond)
+				other := a.launcher()
+				other.Desk = &desk{approve: true}
+				if _, err := other.Launch(t.Context(), order()); err != nil {
+					t.Error(err)
+				}
+				a.s.end(0)
+			}}
+			if got, err := l.Launch(t.Context(), order()); err != nil || !got.Existing || got.Run.ID != "run1" {
+				t.Errorf("launched %+v, %v", got, err)
+			}
+		}, 1, "quoted"},
+		{"but separate work is separate", func(t *testing.T, a *around) {
+			began := a.now
+			a.now = a.now.Add(time.Millisecond)
+			a.mustLaunch(t, order())
+			a.s.end(0)
+			o := order()
+			o.New = true
+			l := a.launcher()
+			l.Began = began
+			if got, err := l.Launch(t.Context(), o); err != nil || got.Existing {
+				t.Errorf("launched %+v, %v", got, err)
+			}
+		}, 2, "quoted approve quoted approve"},
 		{"ten minutes later it is a new wish", func(t *testing.T, a *around) {
 			got := a.mustLaunch(t, order())
 			a.s.end(0)

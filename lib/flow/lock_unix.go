@@ -18,7 +18,7 @@ type fileLock struct{ file *os.File }
 
 // lockFile waits until the lock is free or ctx ends.
 func lockFile(ctx context.Context, path string, wait func(context.Context, time.Duration) error) (*fileLock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

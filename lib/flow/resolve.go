@@ -212,7 +212,7 @@ func Connection(typed string, conns []api.ConnectionRecord) (*api.ConnectionReco
 			all[i].show = c.ID
 		}
 	}
-	return nil, unknown(api.ModelUnknown, "connection", typed, all, append(many, prefixed...))
+	return nil, unknown(api.ConnectionUnknown, "connection", typed, all, append(many, prefixed...))
 }
 
 func unknown(code api.Code, kind, typed string, all []candidate, many []int) *Error {

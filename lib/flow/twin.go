@@ -36,6 +36,11 @@ func (s *launch) twin(ctx context.Context, q api.QuoteRecord) (*api.RunRecord, e
 			s.Desk.Note(fmt.Sprintf("run %s does the same and is %s, under its own cap of %s; following it (--new starts another)", r.ID, r.Status, r.CapMicrousd))
 			return r, nil
 		}
+		if op, err := s.Journal.Peek(s.fingerprint); err != nil {
+			return nil, err
+		} else if op != nil && op.QuoteID == r.QuoteID && s.meanwhile(op) {
+			return r, nil
+		}
 		if r.FinishedAt != nil && q.CreatedAt.Sub(*r.FinishedAt) <= JustFinished {
 			return nil, s.askRepeat(ctx, standing{ended: r, quoteID: r.QuoteID})
 		}

@@ -24,7 +24,8 @@ type RunReader interface {
 // Update is what a watcher knows at one moment.
 type Update struct {
 	Run api.RunRecord
-	// Elapsed is the time since watching began.
+	// Elapsed is the time since the run was started, or since watching began
+	// while it was not.
 	Elapsed time.Duration
 	// Down is how long the service has been out of reach, 0 when it answers.
 	Down time.Duration
@@ -51,6 +52,9 @@ type Watcher struct {
 	// Chance is a random number in [0,1): watchers that lost the service
 	// together must not come back together.
 	Chance func() float64
+	// Stays is the sentence about the run that an ended watch leaves behind;
+	// "" says that it goes on without this terminal.
+	Stays string
 }
 
 // Watch reads a run until its status is final. A short outage is reported and
@@ -78,12 +82,14 @@ type watch struct {
 	// failedAt is when the first of the failures in a row began.
 	failedAt time.Time
 	failures int
+	cause    error // of the last of them
 }
 
 // step reads once and says how long to pause.
 func (s *watch) step(ctx context.Context) (time.Duration, error) {
 	began := s.Now()
-	attempt, cancel := context.WithTimeout(ctx, s.attemptLimit(began))
+	limit := s.attemptLimit(began)
+	attempt, cancel := context.WithTimeout(ctx, limit)
 	run, err := s.Runs.Get(attempt, s.id)
 	late := attempt.Err() != nil
 	cancel()
@@ -95,22 +101,40 @@ func (s *watch) step(ctx context.Context) (time.Duration, error) {
 		return 0, refuse(api.InvalidResponse, "the service answered with an unknown run status")
 	case err == nil:
 		s.last, s.failures = run, 0
-		s.Seen(Update{Run: run, Elapsed: now.Sub(s.start)})
+		s.Seen(Update{Run: run, Elapsed: s.elapsed(now)})
 		return s.pause(now.Sub(s.start)), nil
 	case !Outage(err) && !late:
 		return 0, err
 	}
+	if late && limit < attemptLimit && s.failures > 0 {
+		err = s.cause // the budget cut this attempt short, so it tells nothing new
+	}
+	s.cause = err
 	if s.failures == 0 {
 		s.failedAt = began
 	}
 	s.failures++
 	down := now.Sub(s.failedAt)
 	if down >= s.Disconnect {
-		return 0, s.stopped(api.WatchLost, fmt.Sprintf("stopped watching: the service did not answer for %s", s.Disconnect), err)
+		return 0, s.stopped(api.WatchLost, fmt.Sprintf("stopped watching: the service did not answer for %s%s", s.Disconnect, because(err)), err)
 	}
 	retry := min(max(backoff(s.failures, s.Chance()), retryAfter(err)), s.Disconnect-down)
-	s.Seen(Update{Run: s.last, Elapsed: now.Sub(s.start), Down: max(down, 1), Retry: retry, Cause: err})
+	s.Seen(Update{Run: s.last, Elapsed: s.elapsed(now), Down: max(down, 1), Retry: retry, Cause: err})
 	return retry, nil
+}
+
+// elapsed is the age of the run. The first record tells how old it was then by
+// the service's times against this clock; a clock that is behind counts from
+// the beginning of watching, and an ended run stands still.
+func (s *watch) elapsed(now time.Time) time.Duration {
+	r := s.last
+	if r.StartedAt == nil {
+		return now.Sub(s.start)
+	}
+	if r.FinishedAt != nil && r.FinishedAt.After(*r.StartedAt) {
+		return r.FinishedAt.Sub(*r.StartedAt)
+	}
+	return max(now.Sub(*r.StartedAt), now.Sub(s.start))
 }
 
 // attemptLimit bounds one read, so that a silent service is noticed and the
@@ -151,24 +175,43 @@ func (s *watch) rest(ctx context.Context, pause time.Duration) error {
 	return nil
 }
 
-func (s *watch) stopped(code api.Code, message string, cause error) *Error {
-	return &Error{
-		Code: code, Message: message, RunID: s.id, Err: cause,
-		Facts: []string{"the run goes on without this terminal, and its cap still holds"},
+func because(err error) string {
+	if why := Cause(err); why != "" {
+		return ": " + why
 	}
+	return ""
+}
+
+func (s *watch) stopped(code api.Code, message string, cause error) *Error {
+	stays := s.Stays
+	if stays == "" {
+		stays = "the run goes on without this terminal, and its cap still holds"
+	}
+	return &Error{Code: code, Message: message, RunID: s.id, Err: cause, Facts: []string{stays}}
 }
 
 // Progress is an update as the record that --progress json prints.
 func Progress(u Update, at time.Time) api.Progress {
 	p := api.Progress{
 		Schema: api.ProgressSchema, At: at.UTC(), RunID: u.Run.ID, GroupID: u.Run.GroupID, Phase: u.Run.Status,
-		Processed: u.Run.ProcessedCount, Errors: u.Run.ErrorCount, SpendMicrousd: u.Run.SpendMicrousd,
+		Processed: Processed(u.Run), Errors: u.Run.ErrorCount, SpendMicrousd: u.Run.SpendMicrousd,
 		ElapsedSeconds: u.Elapsed.Round(time.Millisecond).Seconds(),
 	}
 	if u.Run.PlannedCount > 0 {
 		p.Planned = &u.Run.PlannedCount
 	}
 	return p
+}
+
+// Processed is how many tasks of a run were processed: graded, or ended in an
+// error. A service may also count what it cancelled, skipped or gave back as
+// done with; nobody processed that, and the percentage must not reach 100 by
+// giving up.
+func Processed(r api.RunRecord) int {
+	if len(r.Outcomes) == 0 { // a service that does not tell them apart
+		return r.ProcessedCount
+	}
+	return min(r.ProcessedCount, r.GradedCount+r.ErrorCount)
 }
 
 // Percent is the share of processed tasks, from 0 to 100, and false when the

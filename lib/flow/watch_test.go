@@ -182,6 +182,61 @@ func TestWatchSlowsDown(t *testing.T) {
 	})
 }
 
+// PRG-09: the percentage counts processed tasks. What a stopped run left out
+// was not processed, and an ended run does not get older.
+func TestProgressCounts_PRG09(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		run  api.RunRecord
+		want int
+	}{
+		{"running", api.RunRecord{ProcessedCount: 5, GradedCount: 4, ErrorCount: 1, Outcomes: map[string]int{"right": 4, "provider_error": 1, "pending": 5}}, 5},
+		{"cancelled", api.RunRecord{ProcessedCount: 10, GradedCount: 3, ErrorCount: 1, Outcomes: map[string]int{"right": 3, "provider_error": 1, "cancelled": 6}}, 4},
+		{"stopped by the cap", api.RunRecord{ProcessedCount: 10, GradedCount: 2, Outcomes: map[string]int{"wrong": 2, "skipped_budget": 8}}, 2},
+		{"given back", api.RunRecord{ProcessedCount: 10, Outcomes: map[string]int{"pending": 10}}, 0},
+		{"a service without outcomes", api.RunRecord{ProcessedCount: 7}, 7},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := flow.Progress(flow.Update{Run: tt.run}, time.Now()).Processed; got != tt.want {
+				t.Errorf("processed %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// Whoever comes back to a run sees its age, not that of the watching.
+func TestElapsedIsTheRunsAge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		started := time.Now().Add(-10 * time.Minute)
+		ended := started.Add(10*time.Minute + 3*time.Second)
+		var seen []time.Duration
+		w := &flow.Watcher{
+			Runs: readerFunc(func() api.RunRecord {
+				if time.Since(started) < 10*time.Minute+5*time.Second {
+					return api.RunRecord{Status: api.StatusRunning, StartedAt: &started}
+				}
+				return api.RunRecord{Status: api.StatusCompleted, StartedAt: &started, FinishedAt: &ended}
+			}),
+			Disconnect: 90 * time.Second, Seen: func(u flow.Update) { seen = append(seen, u.Elapsed) },
+			Now: time.Now, Sleep: sleep, Chance: func() float64 { return 0 },
+		}
+		if _, err := w.Watch(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		if first, last := seen[0], seen[len(seen)-1]; first != 10*time.Minute || last != 10*time.Minute+3*time.Second {
+			t.Errorf("elapsed goes from %s to %s", first, last)
+		}
+	})
+}
+
+type readerFunc func() api.RunRecord
+
+func (f readerFunc) Get(context.Context, string) (api.RunRecord, error) { return f(), nil }
+
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	n := func(n int) *int { return &n }

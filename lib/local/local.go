@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -58,6 +57,9 @@ type Error struct {
 	// Log is the path of the daemon's log, "" when there is none to read.
 	Log string
 	Err error
+	// Refused says that the service itself refused to start, with its own code
+	// and sentence: nothing was started, and waiting does not help.
+	Refused bool
 }
 
 // Error is the message alone.
@@ -80,8 +82,9 @@ func (s *Service) LogPath() string { return filepath.Join(s.Dir, "evalrouterd.lo
 
 func (s *Service) recordPath() string { return filepath.Join(s.Dir, "service.json") }
 
-// Status is the record of a living service that answers, or ErrAbsent. A
-// process that lives and does not answer is another error, with its record.
+// Status is the record of a living service that has proved to know the owner's
+// token, or ErrAbsent. A process that lives and does not answer, or a listener
+// that cannot prove itself, is another error, with the record.
 func (s *Service) Status(ctx context.Context) (Record, error) {
 	r, err := s.read()
 	if err != nil {
@@ -90,7 +93,7 @@ func (s *Service) Status(ctx context.Context) (Record, error) {
 	if !alive(r.PID) {
 		return Record{}, ErrAbsent
 	}
-	return r, s.ping(ctx, r)
+	return r, s.prove(ctx, r)
 }
 
 // Token is the owner's bearer token, readable by the owner alone.
@@ -98,14 +101,14 @@ func (s *Service) Token() (string, error) {
 	path := filepath.Join(s.Dir, "owner.token")
 	info, err := os.Lstat(path)
 	if err != nil {
-		return "", fmt.Errorf("read owner token: %w", err)
+		return "", &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf("the owner's token %s cannot be read: %s", path, reason(err)), Err: err}
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
 		return "", &Error{Code: api.LocalServiceFailed, Message: path + " can be read by others; it must have mode 0600"}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("read owner token: %w", err)
+		return "", &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf("the owner's token %s cannot be read: %s", path, reason(err)), Err: err}
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" {
@@ -116,19 +119,23 @@ func (s *Service) Token() (string, error) {
 
 func (s *Service) read() (r Record, err error) {
 	data, err := os.ReadFile(s.recordPath())
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 		return r, ErrAbsent
-	}
-	if err != nil {
-		return r, fmt.Errorf("read service record: %w", err)
+	case err != nil:
+		return r, &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf("the service record %s cannot be read: %s", s.recordPath(), reason(err)), Err: err}
 	}
 	if err := json.Unmarshal(data, &r); err != nil || r.Schema != Schema || r.PID <= 1 {
-		return r, fmt.Errorf("read service record %s: it is not a %s", s.recordPath(), Schema)
+		return Record{}, s.untrusted("it is not one")
 	}
 	if !loopback(r.BaseURL) {
-		return r, fmt.Errorf("read service record %s: its address is not on this machine", s.recordPath())
+		return Record{}, s.untrusted("its address is not on this machine")
 	}
 	return r, nil
+}
+
+func (s *Service) untrusted(why string) *Error {
+	return &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf("the service record %s cannot be trusted: %s; the next start replaces it", s.recordPath(), why)}
 }
 
 // loopback accepts only what the service itself listens on, so that a forged
@@ -140,23 +147,4 @@ func loopback(base string) bool {
 		}
 	}
 	return false
-}
-
-func (s *Service) ping(ctx context.Context, r Record) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(r.BaseURL, "/")+"/healthz", nil)
-	if err != nil {
-		return fmt.Errorf("ask local service: %w", err)
-	}
-	res, err := s.HTTP.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask local service: %w", err)
-	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, 4096))
-	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), `"ok"`) {
-		return fmt.Errorf("ask local service: answer %d is not that of %s", res.StatusCode, Binary)
-	}
-	return nil
 }

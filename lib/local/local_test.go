@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -55,9 +56,13 @@ func daemon(how string, args []string) int {
 		time.Sleep(time.Minute)
 		return 0
 	}
+	if how == "refuses" {
+		fmt.Fprintln(os.Stderr, "evalrouterd: the master key is missing; nothing was started (master_key_missing)")
+		return 2
+	}
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil || syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		fmt.Fprintln(os.Stderr, "data_dir_in_use")
+		fmt.Fprintf(os.Stderr, "evalrouterd: the data directory %s is in use by another evalrouterd; nothing was started (data_dir_in_use)\n", dir)
 		return 2
 	}
 	if err := serve(dir); err != nil {
@@ -85,7 +90,9 @@ func serve(dir string) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) })
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof("erk_local", r.Header.Get("X-Local-Nonce")))
+	})
 	srv := &http.Server{Handler: mux}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -223,21 +230,35 @@ func TestEnsureFails(t *testing.T) {
 		patience  time.Duration
 		change    func(*local.Service)
 		want      string
+		code      api.Code // "" is local_service_failed
 	}{
-		{"the daemon dies", "dies", 10 * time.Second, nil, "ended before it was ready; its last words: the disk is full"},
-		{"the daemon never answers", "silent", 300 * time.Millisecond, nil, "not ready within 300ms; its last words: thinking"},
+		{"the daemon dies", "dies", 10 * time.Second, nil, "ended before it was ready; its last words: the disk is full", ""},
+		{"the daemon refuses", "refuses", 10 * time.Second, nil, "the master key is missing; nothing was started", "master_key_missing"},
+		{"the folder stays in use", "ok", 700 * time.Millisecond, func(s *local.Service) { hold(t, s.Dir) }, "is in use by another evalrouterd; nothing was started", api.DataDirInUse},
+		{"the daemon never answers", "silent", 300 * time.Millisecond, nil, "not ready within 300ms; its last words: thinking", ""},
 		{"there is no daemon", "ok", time.Second, func(s *local.Service) {
 			s.Find = func() (string, error) {
 				return local.FindProgram(local.Binary, func() (string, error) { return filepath.Join(s.Dir, "x"), nil }, func(string) (string, error) { return "", exec.ErrNotFound })
 			}
-		}, "neither beside evalrouter nor on PATH"},
+		}, "neither beside evalrouter nor on PATH", ""},
 		{"the folder cannot be made", "ok", time.Second, func(s *local.Service) {
 			file := filepath.Join(s.Dir, "file")
 			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				panic(err)
 			}
 			s.Dir = filepath.Join(file, "data")
-		}, "cannot be made: not a directory"},
+		}, "cannot be made: not a directory; nothing was started", api.DataDirUnwritable},
+		{"the folder cannot be written", "ok", time.Second, func(s *local.Service) {
+			if err := os.Mkdir(filepath.Join(s.Dir, "start.lock"), 0o700); err != nil {
+				panic(err)
+			}
+		}, "cannot be written: is a directory; nothing was started", api.DataDirUnwritable},
+		{"the log is a link", "ok", time.Second, func(s *local.Service) {
+			if err := os.Symlink(filepath.Join(s.Dir, "elsewhere"), s.LogPath()); err != nil {
+				panic(err)
+			}
+		}, "cannot be written: too many levels of symbolic links; nothing was started", api.DataDirUnwritable},
+		{"a relative folder", "ok", time.Second, func(s *local.Service) { s.Dir = ".local" }, "not an absolute path; nothing was started", api.InvalidConfiguration},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -249,13 +270,127 @@ func TestEnsureFails(t *testing.T) {
 			}
 			_, _, err := s.Ensure(t.Context())
 			var e *local.Error
-			if !errors.As(err, &e) || e.Code != api.LocalServiceFailed || !strings.Contains(e.Message, tt.want) {
-				t.Fatalf("error %v, want local_service_failed with %q", err, tt.want)
+			if !errors.As(err, &e) || !strings.Contains(e.Message, tt.want) {
+				t.Fatalf("error %v, want one with %q", err, tt.want)
+			}
+			want := api.LocalServiceFailed
+			if tt.code != "" {
+				want = tt.code
+			}
+			if e.Code != want || e.Refused != (tt.code != "") {
+				t.Errorf("code %s, refused %v; want %s", e.Code, e.Refused, want)
 			}
 			if strings.Contains(tt.want, "last words") && e.Log != s.LogPath() {
 				t.Errorf("the error names the log %q, want %q", e.Log, s.LogPath())
 			}
 		})
+	}
+}
+
+// hold takes the daemon's lock for as long as the test lasts.
+func hold(t *testing.T, dir string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A killed daemon can hold its directory for a moment longer than its record
+// is good for: the start waits for the lock.
+func TestEnsureWaitsForADyingDaemon(t *testing.T) {
+	t.Parallel()
+	s := service(t.TempDir(), "ok")
+	stopAtEnd(t, s)
+	lock := hold(t, s.Dir)
+	tries := 0
+	find := s.Find
+	s.Find = func() (string, error) {
+		if tries++; tries == 3 {
+			lock.Close()
+		}
+		return find()
+	}
+	if _, started, err := s.Ensure(t.Context()); err != nil || !started || tries != 3 {
+		t.Errorf("started %v at try %d, %v; want the third", started, tries, err)
+	}
+}
+
+// A listener that cannot prove to be the service gets no token, whatever a
+// record says, and its process is not stopped.
+func TestStrangerGetsNoToken(t *testing.T) {
+	t.Parallel()
+	const token = "erk_the_owner"
+	answers := map[string]func(http.ResponseWriter, string){
+		"no proof":              func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `{"ok":true}`) },
+		"the nonce again":       func(w http.ResponseWriter, n string) { fmt.Fprintf(w, `{"ok":true,"proof":%q}`, n) },
+		"another token's proof": func(w http.ResponseWriter, n string) { fmt.Fprintf(w, `{"proof":%q}`, local.Proof("x", n)) },
+		"something else":        func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `<html>"ok"</html>`) },
+		"an error":              func(w http.ResponseWriter, _ string) { w.WriteHeader(500) },
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen strings.Builder
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_ = r.Write(&seen)
+				answer(w, r.Header.Get("X-Local-Nonce"))
+			}))
+			defer srv.Close()
+			s := service(t.TempDir(), "ok")
+			rec := fmt.Sprintf(`{"schema":"evalrouter.local_service.v1","pid":%d,"base_url":%q}`, os.Getpid(), srv.URL)
+			if err := errors.Join(os.WriteFile(filepath.Join(s.Dir, "service.json"), []byte(rec), 0o600),
+				os.WriteFile(filepath.Join(s.Dir, "owner.token"), []byte(token+"\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var e *local.Error
+			if _, err := s.Status(t.Context()); !errors.As(err, &e) || !strings.Contains(e.Message, "token was not sent") {
+				t.Errorf("status: %v", err)
+			}
+			if _, err := s.Stop(t.Context()); err == nil {
+				t.Error("the stranger was stopped")
+			}
+			if asked := seen.String(); strings.Contains(asked, token) || !strings.Contains(asked, "X-Local-Nonce") {
+				t.Errorf("the stranger was told %q", asked)
+			}
+		})
+	}
+}
+
+// A process that has ended and was not reaped is not a living service.
+func TestZombieIsDead(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc here to tell a zombie by")
+	}
+	dead := exec.Command("true")
+	if err := dead.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer dead.Wait()
+	s := service(t.TempDir(), "ok")
+	rec := fmt.Sprintf(`{"schema":"evalrouter.local_service.v1","pid":%d,"base_url":"http://127.0.0.1:1"}`, dead.Process.Pid)
+	if err := errors.Join(os.WriteFile(filepath.Join(s.Dir, "service.json"), []byte(rec), 0o600),
+		os.WriteFile(filepath.Join(s.Dir, "owner.token"), []byte("erk_x\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		_, err := s.Status(t.Context())
+		if errors.Is(err, local.ErrAbsent) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a zombie counts as alive: %v", err)
+		}
+		_ = sleep(t.Context(), 10*time.Millisecond) // until it has ended
+	}
+	if _, err := s.Stop(t.Context()); !errors.Is(err, local.ErrAbsent) {
+		t.Errorf("stopping a zombie: %v", err)
 	}
 }
 
@@ -281,8 +416,12 @@ func TestStaleRecord(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "service.json"), []byte(tt.record), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Status(t.Context()); err == nil || errors.Is(err, local.ErrAbsent) != tt.absent {
+			_, err := s.Status(t.Context())
+			if err == nil || errors.Is(err, local.ErrAbsent) != tt.absent {
 				t.Errorf("status: %v, want absent %v", err, tt.absent)
+			}
+			if e := (*local.Error)(nil); !tt.absent && !errors.As(err, &e) {
+				t.Errorf("status: %v has no code", err)
 			}
 			if _, err := s.Stop(t.Context()); err == nil { // and this process is still here
 				t.Error("something was stopped")

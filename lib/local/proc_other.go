@@ -4,6 +4,7 @@ package local
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -18,6 +19,10 @@ func errSystem() error {
 }
 
 func tryLock(string) (func() error, error) { return nil, errSystem() }
+
+func appendTo(string) (*os.File, error) { return nil, errSystem() }
+
+func isNotDir(error) bool { return false }
 
 func alive(int) bool { return false }
 

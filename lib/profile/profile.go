@@ -114,6 +114,9 @@ func Resolve(in Input) (*Profile, error) {
 		}
 	default:
 		p.BaseURL.Value, p.BaseURL.From, p.Local = "local", FromDefault, true
+		if _, err := p.Dirs.Data.Path(); err != nil {
+			return nil, err
+		}
 	}
 	p.credential(key, saved)
 	p.workspace(in, saved)
@@ -184,7 +187,21 @@ type Dirs struct {
 	Data  Setting // the local service
 }
 
-// DirsOf follows the XDG rules, with our own variables in front.
+// Path is a directory's path, or the refusal to invent one: without a home
+// directory a relative path would put private files wherever the caller stands.
+func (s Setting) Path() (string, error) {
+	if s.Value != "" {
+		return s.Value, nil
+	}
+	return "", &Error{
+		Code:    api.InvalidConfiguration,
+		Message: "HOME is empty or not an absolute path, so there is no place for the " + s.Name,
+		Facts:   []string{"nothing was written, started or charged; set HOME, or XDG_STATE_HOME and XDG_DATA_HOME"},
+	}
+}
+
+// DirsOf follows the XDG rules, with our own variables in front. A directory
+// that has no absolute place has the value "".
 func DirsOf(env func(string) (string, bool), home string) Dirs {
 	pick := func(name, own, xdg string, rest ...string) Setting {
 		if v, _ := env(own); own != "" && v != "" {
@@ -192,6 +209,9 @@ func DirsOf(env func(string) (string, bool), home string) Dirs {
 		}
 		if v, _ := env(xdg); filepath.IsAbs(v) {
 			return Setting{Name: name, Value: filepath.Join(v, "evalrouter"), From: xdg}
+		}
+		if !filepath.IsAbs(home) {
+			return Setting{Name: name, From: FromDefault}
 		}
 		return Setting{Name: name, Value: filepath.Join(append([]string{home}, rest...)...), From: FromDefault}
 	}

@@ -100,3 +100,23 @@ func TestDirs(t *testing.T) {
 		})
 	}
 }
+
+// Without a home nothing is put where the caller happens to stand.
+func TestNoHome(t *testing.T) {
+	t.Parallel()
+	for _, home := range []string{"", "relative"} {
+		if _, err := profile.Resolve(profile.Input{Env: env(nil), Home: home}); !errors.Is(err, api.InvalidConfiguration) {
+			t.Errorf("home %q: %v", home, err)
+		}
+		p, err := profile.Resolve(profile.Input{Env: env(map[string]string{"EVALROUTER_API_KEY": "erk_k", "XDG_DATA_HOME": "/data"}), Home: home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dir, err := p.Dirs.State.Path(); !errors.Is(err, api.InvalidConfiguration) || dir != "" {
+			t.Errorf("home %q: state in %q, %v", home, dir, err)
+		}
+		if dir, err := p.Dirs.Data.Path(); err != nil || dir != "/data/evalrouter" {
+			t.Errorf("home %q: data in %q, %v", home, dir, err)
+		}
+	}
+}

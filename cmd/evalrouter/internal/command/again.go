@@ -11,8 +11,9 @@ import (
 type Edit struct {
 	// Replace exchanges words, such as a mistyped name for the nearest one.
 	Replace map[string]string
-	// Drop removes flags that take a value, named without dashes.
-	Drop []string
+	// Drop removes flags, named without dashes. Those that stand in Switches too
+	// take no value.
+	Drop, Switches []string
 	// Add stands behind the rest.
 	Add []string
 }
@@ -26,7 +27,7 @@ func (a *App) Again(e Edit) string {
 		w := a.Args[i]
 		name, _, hasValue := strings.Cut(strings.TrimLeft(w, "-"), "=")
 		if strings.HasPrefix(w, "--") && slices.Contains(e.Drop, name) {
-			if !hasValue {
+			if !hasValue && !slices.Contains(e.Switches, name) {
 				i++
 			}
 			continue

@@ -29,6 +29,8 @@ type App struct {
 	Version string
 	Now     func() time.Time
 	Sleep   flow.Sleeper
+	// Began is when this process began.
+	Began time.Time
 	// Chance is a random number in [0,1).
 	Chance func() float64
 	// FindBinary names another program of the product, as installed here.
@@ -89,8 +91,7 @@ func (a *App) WantsJSON() bool { return a.Global.JSON || a.Global.JQ != "" }
 
 // Note writes a line for people to stderr.
 func (a *App) Note(format string, args ...any) {
-	p := term.Page{W: a.Term.Err}
-	p.Line(format, args...)
+	a.Term.ErrPage().Line(format, args...)
 }
 
 // Profile is where and as whom this process acts.
@@ -156,7 +157,11 @@ func (a *App) client(ctx context.Context, public bool) (*evalrouter.Client, erro
 }
 
 func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.Config, public bool) error {
-	s := a.LocalService(p.Dirs.Data.Value, local.DefaultPort)
+	dir, err := p.Dirs.Data.Path()
+	if err != nil {
+		return err
+	}
+	s := a.LocalService(dir, local.DefaultPort)
 	r, started, err := s.Ensure(ctx)
 	if err != nil {
 		return err
@@ -176,6 +181,22 @@ func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.
 	return err
 }
 
+// Local says that the service on this machine is in use.
+func (a *App) Local() bool { return a.profile != nil && a.profile.Local }
+
+// Reconnect is the client after the service on this machine has gone away: the
+// service is started again, perhaps on another port. Elsewhere there is nothing
+// to start, and the client stays.
+func (a *App) Reconnect(ctx context.Context) (*evalrouter.Client, error) {
+	if a.Local() {
+		if err := a.Close(); err != nil {
+			return nil, err
+		}
+		a.clients = nil
+	}
+	return a.Client(ctx)
+}
+
 // LocalService is the service of a data directory on this machine.
 func (a *App) LocalService(dir string, port int) *local.Service {
 	return &local.Service{
@@ -192,7 +213,11 @@ func (a *App) Journal() (*flow.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &flow.Journal{Dir: p.Dirs.State.Value, Disk: flow.OS{}, Now: a.Now, Sleep: a.Sleep}, nil
+	dir, err := p.Dirs.State.Path()
+	if err != nil {
+		return nil, err
+	}
+	return &flow.Journal{Dir: dir, Disk: flow.OS{}, Now: a.Now, Sleep: a.Sleep}, nil
 }
 
 // OneRun is the run that the only operand names, by id or by a unique

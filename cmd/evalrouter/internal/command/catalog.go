@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -81,7 +82,9 @@ func (c *catalogCmd) benchmarks(ctx context.Context, cat *evalrouter.Catalog) er
 			return cat.AllBenchmarks(ctx, q)
 		},
 	}
-	if !c.all && c.status == "" {
+	// The document for programs is the service's page as it is; people get what
+	// they can run.
+	if !c.all && c.status == "" && !c.forPrograms() {
 		src.Keep = func(b api.BenchmarkRecord) bool {
 			ready := flow.Quotable(&b)
 			if !ready {
@@ -94,9 +97,9 @@ func (c *catalogCmd) benchmarks(ctx context.Context, cat *evalrouter.Catalog) er
 	if err != nil {
 		return err
 	}
-	h := Hints{Empty: "No benchmark fits.", Next: "evalrouter run BENCHMARK --model MODEL   (models: evalrouter catalog --models)"}
+	h := Hints{Empty: "No benchmark fits.", Note: "Models: evalrouter catalog --models", Next: "evalrouter run BENCHMARK --model MODEL"}
 	if hidden > 0 {
-		h.Note = fmt.Sprintf("%d in review or unavailable are hidden (--all)", hidden)
+		h.Note = fmt.Sprintf("%s in review or unavailable are hidden (--all). %s", Thousands(hidden), h.Note)
 	}
 	return PrintList(c.App, &c.list, benchmarkColumns(), page, h)
 }
@@ -154,7 +157,7 @@ func modelColumns() []table.Column[api.ManagedRoute] {
 			if r.Pricing == nil || get(r.Pricing) == nil {
 				return "-"
 			}
-			return get(r.Pricing).String()
+			return Money(*get(r.Pricing))
 		}
 	}
 	return []table.Column[rec]{
@@ -172,8 +175,11 @@ func modelColumns() []table.Column[api.ManagedRoute] {
 
 func (c *catalogCmd) one(ctx context.Context, cat *evalrouter.Catalog) error {
 	d, err := cat.Benchmark(ctx, c.slug)
+	if errors.Is(err, api.NotFound) || errors.Is(err, api.InvalidInput) {
+		return c.unknownSlug(ctx, cat)
+	}
 	if err != nil {
-		return WithNext(err, "evalrouter catalog --all")
+		return err
 	}
 	return c.Value(d, func(p *term.Page) {
 		for i, b := range d.Versions {
@@ -191,8 +197,25 @@ func (c *catalogCmd) one(ctx context.Context, cat *evalrouter.Catalog) error {
 				}
 			}
 		}
-		p.Line("Next: evalrouter run %s --model MODEL", d.Slug)
+		p.Next("evalrouter run "+d.Slug+" --model MODEL", "evalrouter catalog --models")
 	})
+}
+
+// unknownSlug is the refusal with the nearest slugs that exist.
+func (c *catalogCmd) unknownSlug(ctx context.Context, cat *evalrouter.Catalog) error {
+	var slugs []string
+	for b, err := range cat.AllBenchmarks(ctx, evalrouter.BenchmarkQuery{Paging: evalrouter.Paging{Limit: 200}}) {
+		if err != nil {
+			return err
+		}
+		slugs = append(slugs, b.Slug)
+	}
+	near := flow.Suggest(c.slug, slugs)
+	err := &flow.Error{Code: api.BenchmarkUnknown, Message: "no benchmark has the slug " + flow.Typed(c.slug), Closest: near}
+	if len(near) > 0 {
+		return WithNext(err, "evalrouter catalog --slug "+near[0])
+	}
+	return WithNext(err, "evalrouter catalog --all")
 }
 
 func text(s *string) string {
@@ -207,6 +230,24 @@ func count(n *int) string {
 		return "-"
 	}
 	return Thousands(*n)
+}
+
+// Count is a number with its noun: "1 call", "2,000 calls".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Thousands(n) + " " + noun
+}
+
+// Money writes an amount for people, with separators: $100,000.00.
+func Money(m usd.Micro) string {
+	s := m.String()
+	start := strings.IndexByte(s, '$') + 1
+	for i := strings.IndexByte(s, '.') - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // Thousands writes a count with separators: 1,319.

@@ -21,7 +21,7 @@ func Connections(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "connections", Args: "list|create|check", Short: "Manage your own model endpoints",
 		Long:     "The provider bills their calls to you, outside EvalRouter's credit.",
-		Examples: []string{"evalrouter connections list"},
+		Examples: []string{"evalrouter connections list", "evalrouter connections check mine"},
 		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a)},
 	}
 }
@@ -31,7 +31,7 @@ func connectionsList(a *App) *argv.Command {
 	fs := argv.NewFlags("list")
 	l.Declare(fs)
 	return &argv.Command{
-		Name: "list", Short: "List your endpoints", Flags: fs, Examples: []string{"evalrouter connections list"},
+		Name: "list", Short: "List your endpoints", Flags: fs, Examples: []string{"evalrouter connections list", "evalrouter connections list --wide --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if err := NoOperands(args); err != nil {
 				return err
@@ -46,7 +46,7 @@ func connectionsList(a *App) *argv.Command {
 			if err != nil {
 				return err
 			}
-			return PrintList(a, l, connectionColumns(), page, Hints{
+			return PrintList(a, l, connectionColumns(page.Data), page, Hints{
 				Empty: "No connections yet.",
 				Next:  "evalrouter connections create --name NAME --endpoint URL --model MODEL",
 			})
@@ -54,23 +54,25 @@ func connectionsList(a *App) *argv.Command {
 	}
 }
 
-func connectionColumns() []table.Column[api.ConnectionRecord] {
+func connectionColumns(conns []api.ConnectionRecord) []table.Column[api.ConnectionRecord] {
 	type rec = api.ConnectionRecord
+	n := Unique(conns, func(c rec) string { return c.ID })
 	price := func(m *usd.Micro) string {
 		if m == nil {
 			return "-"
 		}
-		return m.String()
+		return Money(*m)
 	}
 	return []table.Column[rec]{
-		{Name: "connection", Whole: true, Text: func(c rec) string { return c.ID }},
+		{Name: "connection", Whole: true, Text: func(c rec) string { return c.ID[:min(n, len(c.ID))] }},
 		{Name: "name", Text: func(c rec) string { return c.Name }},
 		{Name: "model", Drop: 1, Text: func(c rec) string { return c.ModelID }},
 		{Name: "checked", Text: func(c rec) string { return checked(c) }},
-		{Name: "endpoint", Drop: 2, Text: func(c rec) string { return c.BaseURL }},
+		{Name: "endpoint", Text: func(c rec) string { return c.BaseURL }},
 		{Name: "protocol", Wide: true, Text: func(c rec) string { return c.Protocol }},
 		{Name: "in", Wide: true, Right: true, Text: func(c rec) string { return price(c.PriceInMicrousd) }},
 		{Name: "out", Wide: true, Right: true, Text: func(c rec) string { return price(c.PriceOutMicrousd) }},
+		{Name: "id", Wide: true, Whole: true, Text: func(c rec) string { return c.ID }},
 	}
 }
 
@@ -108,10 +110,13 @@ func connectionsCreate(a *App) *argv.Command {
 	fs.Int(&c.in.ContextWindow, "context-window", "N", "the model's context window (32768)", 1, 100_000_000).Rare()
 	return &argv.Command{
 		Name: "create", Args: "--name NAME --endpoint URL --model MODEL [flags]",
-		Short:    "Register an OpenAI-compatible endpoint",
-		Long:     "Without a key flag the key is asked for and not shown. With both prices a run's\ncap also bounds what the provider bills.",
-		Examples: []string{"evalrouter connections create --name my --endpoint URL --model m --no-key"},
-		Flags:    fs, Exec: c.exec,
+		Short: "Register an OpenAI-compatible endpoint",
+		Long:  "Without a key flag the key is asked for and not shown. With both prices a run's\ncap also bounds what the provider bills.",
+		Examples: []string{
+			"evalrouter connections create --name my --endpoint URL --model m --no-key",
+			"evalrouter connections create --name my --endpoint URL --model m --key-env KEY",
+		},
+		Flags: fs, Exec: c.exec,
 	}
 }
 
@@ -145,7 +150,7 @@ func (c *createConnection) exec(ctx context.Context, args []string) error {
 		if r.PriceInMicrousd == nil {
 			p.Line("No prices were declared, so a cap cannot bound what its provider bills.")
 		}
-		p.Line("Next: evalrouter connections check %s", r.ID)
+		p.Next("evalrouter connections check " + Short(r.ID))
 	})
 }
 
@@ -205,7 +210,7 @@ func connectionsCheck(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "check", Args: "CONNECTION", Short: "Ask an endpoint whether it works",
 		Long:     "This may send one small model request, which the provider may bill.",
-		Examples: []string{"evalrouter connections check mine"},
+		Examples: []string{"evalrouter connections check mine", "evalrouter connections check 3f2a9c --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 1 {
 				return &argv.UsageError{Message: "name one connection", Next: "evalrouter connections list"}
@@ -229,16 +234,33 @@ func connectionsCheck(a *App) *argv.Command {
 					p.Line("Reason: %s", *r.CheckResult.ErrorCode)
 				}
 				if r.CheckResult.Status == "failed" {
-					p.Line("Next: evalrouter connections check %s   when its endpoint answers", r.ID)
+					mend(p, r)
 					return
 				}
-				p.Line("Next: evalrouter run BENCHMARK --model connection:%s", r.ID)
+				p.Next("evalrouter run BENCHMARK --model connection:"+Short(r.ID), "evalrouter catalog")
 			})
 			if err == nil && r.CheckResult.Status == "failed" {
 				return &Ended{Code: exitFailed}
 			}
 			return err
 		},
+	}
+}
+
+// mend says what helps after a failed check. A connection cannot be changed
+// yet, so a wrong key or model is mended by a second connection.
+func mend(p *term.Page, r api.ConnectionRecord) {
+	again := "evalrouter connections create --name " + ShellWord(r.Name+"-2") + " --endpoint " + ShellWord(r.BaseURL) + " --model " + ShellWord(r.ModelID)
+	switch text(r.CheckResult.ErrorCode) {
+	case "credential_rejected":
+		p.Line("The endpoint refused the key. Create the connection again with a valid one:")
+		p.Next(again)
+	case "endpoint_unreachable", "provider_timeout", "rate_limited":
+		p.Line("Nothing about the connection needs to change if its endpoint answers later.")
+		p.Next("evalrouter connections list")
+	default:
+		p.Line("If the endpoint or the model is wrong, create the connection again:")
+		p.Next(again)
 	}
 }
 

@@ -17,6 +17,10 @@ func Root(a *App, commands ...*argv.Command) *argv.Command {
 	root := &argv.Command{
 		Name: "evalrouter", Args: "COMMAND [flags]",
 		Short: "Run benchmarks under a reviewed quote and a hard spending cap",
+		Examples: []string{
+			"evalrouter demo",
+			"evalrouter run arithmetic --model practice.solver-0.8 --sample 100",
+		},
 		Flags: a.rootFlags(), Shared: a.globalFlags(), Sub: commands,
 	}
 	root.Sub = append(root.Sub, helpCommand(a, root))
@@ -37,7 +41,7 @@ func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int
 	case p.Help:
 		_, err = io.WriteString(a.Term.Out, argv.Help(p.Path, p.All))
 	case a.Global.Version:
-		_, err = io.WriteString(a.Term.Out, "evalrouter "+a.Version+"\n")
+		err = a.Value(map[string]string{"version": a.Version}, func(p *term.Page) { p.Line("evalrouter %s", a.Version) })
 	default:
 		err = a.run(ctx, p)
 	}

@@ -51,6 +51,8 @@ func ExitCode(err error) int {
 	switch {
 	case errors.As(err, &usage), errors.As(err, &list), errors.As(err, &config):
 		return exitRejected
+	case errors.As(err, &service) && service.Refused:
+		return exitRejected
 	case errors.As(err, &service):
 		return exitOf(service.Code)
 	}
@@ -65,7 +67,7 @@ func exitOf(c api.Code) int {
 	case api.WatchLost:
 		return exitLost
 	case api.InvalidConfiguration, api.InvalidInput, api.InvalidRequest, api.DestinationExists, api.UnsupportedFeature,
-		api.BenchmarkUnknown, api.ModelUnknown, api.RunUnknown, api.CommandUnknown, api.AmbiguousModel, api.AmbiguousID,
+		api.BenchmarkUnknown, api.ModelUnknown, api.RunUnknown, api.CommandUnknown, api.ConnectionUnknown, api.AmbiguousModel, api.AmbiguousID,
 		api.UnattendedRefused, api.CompareMismatch, api.QuoteChanged, api.RepeatNeedsNew, api.StateUnwritable,
 		api.StateCorrupt, api.BenchmarkExtraRequired, api.CapBelowMinimum, api.QuoteAlreadyAccepted,
 		api.ModelUnavailable, api.ConnectionUnverified, api.JudgeOnlyRoute, api.UnboundedModelCost,

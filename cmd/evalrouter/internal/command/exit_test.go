@@ -67,6 +67,8 @@ func TestExitCode(t *testing.T) {
 		{"the wait took too long", refused(api.RequestTimeout), 1},
 		{"a lost answer", &flow.Error{Code: api.NetworkError, Err: answer(0, api.NetworkError)}, 1},
 		{"the local service", &local.Error{Code: api.LocalServiceFailed}, 1},
+		{"the local service refuses to start", &local.Error{Code: "master_key_missing", Refused: true}, 2},
+		{"EXT-04 a connection's name", refused(api.ConnectionUnknown), 2},
 		{"advice changes nothing", command.WithNext(answer(422, api.InvalidRequest), "x"), 2},
 		{"anything else", errors.New("m"), 1},
 		{"an interrupt", context.Canceled, 1},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -93,12 +95,10 @@ func Explain(err error) Report {
 		r.Code, r.Message, r.facts = api.ConfirmationDeclined, "not started", []string{"nothing was started or charged"}
 	}
 	if errors.As(err, &call) {
-		r.fromCall(call, refused == nil)
+		r.fromCall(err, call, refused == nil)
 	}
-	var hint *advised
-	if errors.As(err, &hint) {
-		r.next(hint.next...)
-	}
+	r.Next = append(hints(err), r.Next...)
+	r.Next = slices.Compact(r.Next)
 	if len(r.closest) > 0 && r.Details == nil {
 		r.Details = map[string]any{"closest": r.closest}
 	}
@@ -118,16 +118,19 @@ func (r *Report) next(cmds ...string) {
 	}
 }
 
-func (r *Report) fromCall(e *evalrouter.Error, outermost bool) {
+func (r *Report) fromCall(err error, e *evalrouter.Error, outermost bool) {
 	r.Status, r.RequestID, r.Details = e.Status, e.RequestID, e.Details
 	r.RetrySafe = !e.Uncertain || e.IdempotencyKey != ""
 	if !outermost {
-		if e.Message != "" && r.Code != e.Code {
+		if e.Message != "" && r.Code != e.Code && e.Code != api.DestinationExists {
 			r.facts = append([]string{"cause: " + e.Message}, r.facts...)
 		}
 		return
 	}
 	r.Code, r.Message, r.IdempotencyKey = e.Code, e.Message, string(e.IdempotencyKey)
+	if why := flow.Cause(err); why != "" && e.Code == api.NetworkError {
+		r.facts = append(r.facts, "cause: "+why)
+	}
 	if id := e.Detail("run_id"); id != "" {
 		r.RunID = id
 		r.next("evalrouter wait " + id)
@@ -144,17 +147,65 @@ func (r *Report) fromCall(e *evalrouter.Error, outermost bool) {
 	case api.CapBelowMinimum:
 		r.amount("the smallest cap that pays for one task is %s", e.Detail("minimum_cap_microusd"))
 		r.facts = append(r.facts, "nothing was started or charged")
-	case api.Unauthenticated, api.SessionExpired, api.KeyRevoked:
-		r.next("evalrouter options")
-	case api.ConnectionUnverified:
-		r.next("evalrouter connections list")
 	}
+}
+
+// hints are the commands that were added to an error on its way, the outermost
+// first.
+func hints(err error) []string {
+	out := []string{}
+	var hint *advised
+	for errors.As(err, &hint) {
+		for _, n := range hint.next {
+			if n != "" {
+				out = append(out, n)
+			}
+		}
+		err = hint.error
+	}
+	return out
+}
+
+// wayOut is where to look after an error that brought no advice of its own.
+func wayOut(c api.Code) []string {
+	switch c {
+	case api.Unauthenticated, api.SessionExpired, api.KeyRevoked, api.InsufficientScope, api.WorkspaceMismatch,
+		api.NetworkError, api.RequestTimeout, api.RedirectRejected, api.InvalidConfiguration:
+		return []string{"evalrouter options"}
+	case api.ConnectionUnverified, api.ConnectionUnknown:
+		return []string{"evalrouter connections list"}
+	case api.FeatureUnavailable, api.ModelUnavailable:
+		return []string{"evalrouter catalog"}
+	}
+	return nil
+}
+
+// logsCommand shows the log that an error of the local service speaks of.
+func (a *App) logsCommand(e *local.Error) string {
+	if e == nil || e.Log == "" || filepath.Dir(e.Log) == profile.DirsOf(a.Term.Env, a.Term.Home).Data.Value {
+		return "evalrouter local logs"
+	}
+	return "evalrouter local logs --data " + ShellWord(filepath.Dir(e.Log))
+}
+
+// fields are the places of a request that the service refused: "path: code".
+func fields(details map[string]any) (out []string) {
+	list, _ := details["fields"].([]any) // absent, or a shape that is not known here
+	for _, f := range list {
+		m, _ := f.(map[string]any)
+		path, _ := m["path"].(string)
+		code, _ := m["code"].(string)
+		if path != "" && code != "" {
+			out = append(out, path+": "+strings.ReplaceAll(code, "_", " "))
+		}
+	}
+	return out
 }
 
 // amount adds a fact about an amount of micro-dollars as the wire gives it.
 func (r *Report) amount(format, wire string) {
-	if m, err := usd.ParseWire(wire); err == nil && !strings.Contains(r.Message, m.String()) {
-		r.facts = append(r.facts, fmt.Sprintf(format, m))
+	if m, err := usd.ParseWire(wire); err == nil && !strings.Contains(r.Message, m.String()) && !strings.Contains(r.Message, Money(m)) {
+		r.facts = append(r.facts, fmt.Sprintf(format, Money(m)))
 	}
 }
 
@@ -162,10 +213,15 @@ func (r *Report) amount(format, wire string) {
 // otherwise lines for people on stderr.
 func (a *App) Fail(err error) error {
 	r := Explain(err)
-	if p := a.profile; p != nil && p.Local && (r.Code == api.InternalError || r.Code == api.LocalServiceFailed) {
-		r.next("evalrouter local logs")
+	var service *local.Error
+	if logged := errors.As(err, &service) && service.Log != ""; logged || a.Local() && r.Code == api.InternalError {
+		r.next(a.logsCommand(service))
 	}
-	if a.WantsJSON() {
+	if len(r.Next) == 0 {
+		r.next(wayOut(r.Code)...)
+	}
+	// With --jq alone the filter is for results; an error is for the reader.
+	if a.Global.JSON {
 		b, err := json.Marshal(map[string]Report{"error": r})
 		if err != nil {
 			return err
@@ -173,9 +229,16 @@ func (a *App) Fail(err error) error {
 		_, err = a.Term.Out.Write(append(plain.JSON(b), '\n'))
 		return err
 	}
-	p := &term.Page{W: a.Term.Err}
+	p := a.Term.ErrPage()
+	places := fields(r.Details)
+	if len(places) > 0 {
+		r.Message = strings.Replace(r.Message, "; details.fields says where", "", 1)
+	}
 	p.Line("error: %s (%s)", r.Message, r.Code)
 	for _, f := range r.facts {
+		p.Line("  %s", f)
+	}
+	for _, f := range places {
 		p.Line("  %s", f)
 	}
 	if len(r.closest) > 0 {
@@ -187,9 +250,7 @@ func (a *App) Fail(err error) error {
 	if r.IdempotencyKey != "" {
 		p.Line("  idempotency key: %s", r.IdempotencyKey)
 	}
-	for i, n := range r.Next {
-		p.Line("  %s: %s", map[bool]string{true: "next", false: "  or"}[i == 0], n)
-	}
+	p.NextOfError(r.Next...)
 	return p.Failure()
 }
 

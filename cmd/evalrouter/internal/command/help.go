@@ -8,7 +8,6 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
-	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 const exitTopic = `Exit codes of evalrouter.
@@ -98,7 +97,7 @@ func (a *App) bare(root *argv.Command) error {
 			return a.Exec(path, []string{"evalrouter-tui"})
 		}
 	}
-	p := &term.Page{W: a.Term.Out}
+	p := a.Term.OutPage()
 	p.Line("EvalRouter %s - run benchmarks under a reviewed quote and a hard cap", a.Version)
 	p.Line("")
 	for _, row := range [][3]string{

@@ -10,7 +10,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
-	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 const defaultRows = 50
@@ -97,33 +96,36 @@ func PrintList[T any](a *App, l *ListFlags, cols []table.Column[T], page api.Pag
 		return err
 	}
 	page.Data = rows
-	if a.WantsJSON() || !a.Term.OutTTY {
+	if a.forPrograms() {
 		return a.document(page)
 	}
 	lines, err := table.Render(rows, cols, v, a.Term.Columns())
 	if err != nil {
 		return err
 	}
-	p := &term.Page{W: a.Term.Out}
+	p := a.Term.OutPage()
 	if len(rows) == 0 {
 		p.Line("%s", h.Empty)
 	} else {
 		for _, line := range lines {
-			p.Write(line + "\n")
+			p.Line("%s", line)
 		}
 	}
 	switch {
 	case cut > 0:
-		p.Line("%d of %d shown; --limit shows more", len(rows), len(rows)+cut)
+		p.Line("%s of %s shown; --limit shows more", Thousands(len(rows)), Thousands(len(rows)+cut))
 	case page.NextCursor != nil:
-		p.Line("%d shown and there are more; --limit, or --cursor %s", len(rows), *page.NextCursor)
+		p.Line("%s shown and there are more; --limit, or --cursor %s", Thousands(len(rows)), *page.NextCursor)
 	}
 	if h.Note != "" {
 		p.Line("%s", h.Note)
 	}
-	p.Line("Next: %s", h.Next)
+	p.Next(h.Next)
 	return p.Failure()
 }
+
+// forPrograms says that a list is printed as its page of the wire.
+func (a *App) forPrograms() bool { return a.WantsJSON() || !a.Term.OutTTY }
 
 func paged[T any](ctx context.Context, list func(context.Context, evalrouter.Paging) (api.Page[T], error)) func(evalrouter.Paging) (api.Page[T], error) {
 	return func(p evalrouter.Paging) (api.Page[T], error) { return list(ctx, p) }
@@ -131,4 +133,19 @@ func paged[T any](ctx context.Context, list func(context.Context, evalrouter.Pag
 
 func walked[T any](ctx context.Context, all func(context.Context, evalrouter.Paging) iter.Seq2[T, error]) func(evalrouter.Paging) iter.Seq2[T, error] {
 	return func(p evalrouter.Paging) iter.Seq2[T, error] { return all(ctx, p) }
+}
+
+// Unique is the shortest length, at least 6, at which the ids of a list differ.
+func Unique[T any](rows []T, id func(T) string) int {
+	for n := 6; n < 36; n++ {
+		seen := map[string]bool{}
+		for _, r := range rows {
+			s := id(r)
+			seen[s[:min(n, len(s))]] = true
+		}
+		if len(seen) == len(rows) {
+			return n
+		}
+	}
+	return 36
 }

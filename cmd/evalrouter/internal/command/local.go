@@ -47,7 +47,7 @@ func Local(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "local", Args: "start|stop|status|logs", Short: "Manage the service on this machine",
 		Long:     "It starts by itself when a command needs it and stops when it has been idle for\n30 minutes. It listens on this machine only.",
-		Examples: []string{"evalrouter local status"},
+		Examples: []string{"evalrouter local status", "evalrouter local logs --lines 100"},
 		Sub: []*argv.Command{
 			sub("start", "Start the service if it is not running", c.start, func(fs *argv.Flags) {
 				fs.Int(&c.port, "port", "N", "the first port to try (7788)", 1, 65535)
@@ -64,7 +64,10 @@ func Local(a *App) *argv.Command {
 func (c *localCmd) service() (*local.Service, error) {
 	dir := c.data
 	if dir == "" {
-		dir = profile.DirsOf(c.Term.Env, c.Term.Home).Data.Value
+		var err error
+		if dir, err = profile.DirsOf(c.Term.Env, c.Term.Home).Data.Path(); err != nil {
+			return nil, err
+		}
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(c.Term.Dir, dir)
@@ -133,6 +136,8 @@ func (c *localCmd) logs(_ context.Context, s *local.Service) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		lines, err = []string{}, nil
 		c.Note("There is no log yet: %s", s.LogPath())
+	} else if err == nil && len(lines) == 0 {
+		c.Note("The log is empty: %s", s.LogPath())
 	}
 	if err != nil {
 		return err

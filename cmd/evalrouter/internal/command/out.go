@@ -21,7 +21,7 @@ func (a *App) Value(v any, human func(*term.Page)) error {
 	if a.WantsJSON() {
 		return a.document(v)
 	}
-	p := &term.Page{W: a.Term.Out}
+	p := a.Term.OutPage()
 	human(p)
 	return p.Failure()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/stat"
+	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
@@ -90,6 +91,9 @@ func ShowResult(p *term.Page, r api.ResultRecord, allMetrics bool) {
 		showProfile(p, r, &r.Profiles[i], allMetrics)
 	}
 	p.Line("Status   %s%s", r.Summary.Status, because(r.Summary))
+	if r.TerminalDetail != nil && *r.TerminalDetail != "" {
+		p.Line("Why      %s", *r.TerminalDetail)
+	}
 	out, sum := Outcomes(r.Summary.Outcomes)
 	p.Line("Outcome  %s   (%s planned)", out, Thousands(r.Summary.Coverage.Planned))
 	if sum != r.Summary.Coverage.Planned {
@@ -107,6 +111,9 @@ func ShowResult(p *term.Page, r api.ResultRecord, allMetrics bool) {
 
 func because(s api.ResultSummary) string {
 	if s.TerminalReason == nil || *s.TerminalReason == "completed" {
+		if s.Status == api.StatusPartial && s.Coverage.Attempted >= s.Coverage.Planned {
+			return ": every task was asked, and the outcome of some calls is not known"
+		}
 		return ""
 	}
 	return ": " + strings.ReplaceAll(*s.TerminalReason, "_", " ")
@@ -183,9 +190,12 @@ func showMoney(p *term.Page, r api.ResultRecord) {
 	if r.Simulated {
 		word = " of practice credit"
 	}
-	p.Line("Money    %s%s spent under a cap of %s", b.SpendMicrousd, word, b.CapMicrousd)
+	p.Line("Money    %s%s spent under a cap of %s", Money(b.SpendMicrousd), word, Money(b.CapMicrousd))
 	if b.Pending {
 		p.Line("         some charges are not settled yet")
+	}
+	if m := metered(r.Costs); m > 0 {
+		p.Line("         of it %s metered and billed by the provider, not by EvalRouter", Money(m))
 	}
 	for _, c := range r.Costs.Profiles {
 		if c.TotalCostMicrousd == nil {
@@ -193,6 +203,16 @@ func showMoney(p *term.Page, r api.ResultRecord) {
 			return
 		}
 	}
+}
+
+// metered is the part of the costs that a provider bills by itself.
+func metered(c api.ResultCosts) (sum usd.Micro) {
+	for _, p := range c.Profiles {
+		if p.TotalCostMicrousd != nil {
+			sum += *p.TotalCostMicrousd - p.ChargedMicrousd
+		}
+	}
+	return sum
 }
 
 // Short is the beginning of an id that people see; it resolves.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/usd"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -83,6 +84,27 @@ func result(selected, population, graded int, outcomes map[string]int, simulated
 	}
 }
 
+func failed() api.ResultRecord {
+	r := result(25, 25, 0, map[string]int{"pending": 25}, false)
+	reason, why := "provider_unavailable", "the key was refused: Incorrect API key"
+	r.Summary.Status, r.Summary.TerminalReason, r.TerminalDetail = api.StatusFailed, &reason, &why
+	return r
+}
+
+func unresolved() api.ResultRecord {
+	r := result(25, 25, 23, map[string]int{"right": 23, "provider_error": 2}, false)
+	r.Summary.TerminalReason, r.Summary.Coverage.Attempted = nil, 25
+	return r
+}
+
+func metered() api.ResultRecord {
+	r := result(25, 25, 25, map[string]int{"right": 25}, false)
+	total := 1_500 * usd.Dollar
+	r.Summary.BillingSnapshot.SpendMicrousd = total
+	r.Costs.Profiles = []api.ProfileCost{{ProfileID: "gsm8k@2", ChargedMicrousd: usd.Dollar, TotalCostMicrousd: &total}}
+	return r
+}
+
 func show(r api.ResultRecord, all bool) string {
 	var b bytes.Buffer
 	command.ShowResult(&term.Page{W: &b}, r, all)
@@ -109,6 +131,9 @@ func TestShowResult(t *testing.T) {
 		{"counts that do not add up", result(25, 25, 25, map[string]int{"right": 20}, false), false, []string{"these are 20, not 25"}, nil},
 		{"simulated answers", result(25, 25, 25, map[string]int{"right": 20, "wrong": 5}, true), false,
 			[]string{"interval 60.9 to 91.1   simulated", "says nothing about any model", "practice credit"}, nil},
+		{"a failed run says why", failed(), false, []string{"Status   failed: provider unavailable", "Why      the key was refused: Incorrect API key"}, nil},
+		{"a partial run with unknown outcomes says so", unresolved(), false, []string{"Status   partial: every task was asked, and the outcome of some calls is not known"}, nil},
+		{"what a provider bills is named", metered(), false, []string{"Money    $1,500.00 spent", "of it $1,499.00 metered and billed by the provider, not by EvalRouter"}, []string{"do not bound"}},
 		{"RUN-44 every metric", result(25, 25, 25, map[string]int{"right": 20, "wrong": 5}, false), true, []string{"Metric   F1: 50.0 %"}, nil},
 	}
 	for _, tt := range tests {

@@ -16,6 +16,8 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 )
 
 // Modes of --progress.
@@ -130,7 +132,11 @@ func (p *Printer) report(u flow.Update, rec api.Progress, now time.Time) {
 		}
 		return
 	}
-	fmt.Fprintf(p.W, "run=%s connected=no down=%.1fs\n", plain.Line(u.Run.ID), u.Down.Seconds())
+	why := ""
+	if c := flow.Cause(u.Cause); c != "" {
+		why = fmt.Sprintf(" cause=%q", c)
+	}
+	fmt.Fprintf(p.W, "run=%s connected=no down=%.1fs%s\n", plain.Line(u.Run.ID), u.Down.Seconds(), why)
 }
 
 func (p *Printer) line(u flow.Update, r api.Progress) {
@@ -147,20 +153,24 @@ func describe(u flow.Update, r api.Progress) string {
 		parts[0] = "waiting for the run"
 	}
 	if r.Planned != nil {
-		parts = append(parts, fmt.Sprintf("%d/%d", r.Processed, *r.Planned))
+		parts = append(parts, command.Thousands(r.Processed)+"/"+command.Thousands(*r.Planned))
 		if pc, ok := flow.Percent(r); ok {
 			parts = append(parts, fmt.Sprintf("%d %%", pc))
 		}
 	}
 	parts = append(parts, clock(u.Elapsed))
 	if u.Run.ID != "" {
-		parts = append(parts, fmt.Sprintf("%s of %s", r.SpendMicrousd, u.Run.CapMicrousd))
+		parts = append(parts, command.Money(r.SpendMicrousd)+" of "+command.Money(u.Run.CapMicrousd))
 	}
 	if r.Errors > 0 {
-		parts = append(parts, fmt.Sprintf("%d errors", r.Errors))
+		parts = append(parts, command.Count(r.Errors, "error"))
 	}
 	if u.Down > 0 {
-		parts = append(parts, fmt.Sprintf("not connected %s, trying again in %.0f s", clock(u.Down), u.Retry.Seconds()))
+		lost := "not connected " + clock(u.Down)
+		if c := flow.Cause(u.Cause); c != "" {
+			lost += " (" + c + ")"
+		}
+		parts = append(parts, fmt.Sprintf("%s, trying again in %.0f s", lost, u.Retry.Seconds()))
 	} else if u.Run.WaitingReason != nil {
 		parts = append(parts, "waiting: "+*u.Run.WaitingReason)
 	}

@@ -160,8 +160,8 @@ func Check[T any](cols []Column[T], v View) error {
 const gap = 2
 
 // Render lays rows out in at most width cells. Columns are left out, then
-// cut, before a line would wrap; a terminal of less than 40 cells gets one
-// field a line.
+// cut, before a line would wrap. Where even that is not enough, as in a
+// terminal of less than 40 cells, every field gets a line.
 func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe, error) {
 	show, err := choose(cols, v)
 	if err != nil {
@@ -186,7 +186,9 @@ func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe,
 		g = cells()
 	}
 	w := widths(g)
-	shrink(w, show, width)
+	if shrink(w, show, width); total(w) > width {
+		return blocks(rows, show), nil // a row that wraps is no table any more
+	}
 	out := make([]plain.Safe, 0, len(g))
 	for _, row := range g {
 		var b strings.Builder

@@ -147,3 +147,17 @@ func TestRenderFits(t *testing.T) {
 		}
 	})
 }
+
+// A table whose uncut columns do not fit is no table: every field gets a line,
+// and nothing is lost.
+func TestRenderGivesUpTheTable(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 55)
+	lines, err := table.Render([]row{{id: long, name: "first", n: 1}}, columns(), table.View{Columns: []string{"id", "n", "name"}}, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]plain.Safe{plain.Safe("id: " + long), "n: 1", "name: first"}, lines); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

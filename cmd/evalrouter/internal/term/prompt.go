@@ -19,7 +19,11 @@ func (t *Term) Ask(ctx context.Context, prompt string) (string, error) {
 	if _, err := io.WriteString(t.Err, string(plain.Line(prompt))); err != nil {
 		return "", err
 	}
-	return answer(ctx, func() (string, error) { return readLine(t.In) })
+	line, err := answer(ctx, func() (string, error) { return readLine(t.In) })
+	if errors.Is(err, ErrDeclined) {
+		_, _ = io.WriteString(t.Err, "\n") // what follows must not stand behind the prompt
+	}
+	return line, err
 }
 
 // AskSecret reads one line without showing it. It needs a terminal.

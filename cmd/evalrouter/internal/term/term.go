@@ -7,13 +7,11 @@ package term
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"syscall"
 
-	"github.com/evalrouter/evalrouter/lib/plain"
 	xterm "golang.org/x/term"
 )
 
@@ -42,7 +40,7 @@ func System() *Term {
 		InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr),
 		Env: os.LookupEnv,
 	}
-	t.Home, _ = os.UserHomeDir() // without one, relative paths in the working directory are used
+	t.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
 	t.Dir, _ = os.Getwd()
 	t.Columns = func() int { return columns(t.Env, os.Stdout, os.Stderr) }
 	if t.InTTY {
@@ -96,29 +94,6 @@ func (t *Term) Attended() bool {
 func (t *Term) Simple() bool {
 	return t.Raw == nil || t.Get("TERM") == "dumb" || t.Get("ACCESSIBLE") == "1"
 }
-
-// Page writes lines for people to one stream. The first failure of the stream
-// is kept and stops the rest.
-type Page struct {
-	W   io.Writer
-	err error
-}
-
-// Line writes one line. Whatever the arguments hold, the result is one line
-// without control characters.
-func (p *Page) Line(format string, args ...any) {
-	p.Write(plain.Line(fmt.Sprintf(format, args...)) + "\n")
-}
-
-// Write writes text that is safe already.
-func (p *Page) Write(s plain.Safe) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.W, string(s))
-	}
-}
-
-// Failure is the first failure of the stream.
-func (p *Page) Failure() error { return p.err }
 
 // Closed says that an error means that nobody reads the output any more, as
 // with "| head -1". That is no failure of the command.

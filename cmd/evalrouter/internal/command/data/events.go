@@ -52,7 +52,7 @@ func (c *eventsCmd) exec(ctx context.Context, args []string) error {
 	if c.follow {
 		for e, err := range client.Runs.Follow(ctx, id, q) {
 			if err != nil {
-				return command.WithNext(err, "evalrouter events "+id+" --follow")
+				return command.WithNext(err, "evalrouter status "+id)
 			}
 			if err := c.JSONLine(e); err != nil {
 				return err

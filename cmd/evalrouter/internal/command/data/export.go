@@ -121,10 +121,27 @@ func (c *exportCmd) save(ctx context.Context, runs *evalrouter.Runs, id, format 
 				Code: api.DestinationExists, Message: path + " exists already; nothing was written", Err: err,
 			}, c.Again(command.Edit{Add: []string{"--overwrite"}}))
 		}
+		if errors.Is(err, api.ExportWriteFailed) {
+			return saved{}, command.WithNext(&flow.Error{
+				Code: api.ExportWriteFailed, Message: path + " could not be written" + cause(err) + "; no file was left",
+				Err: err,
+			}, c.Again(command.Edit{Drop: []string{"output"}}))
+		}
 		if err != nil {
 			return saved{}, err
 		}
 		return saved{format, path, info.Bytes, info.SHA256, info.ResultVersion}, nil
+	}
+}
+
+// cause is what the file system said, without paths.
+func cause(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return ": " + err.Error()
+		}
+		err = inner
 	}
 }
 

@@ -41,7 +41,7 @@ func Results(a *command.App) *argv.Command {
 			}
 			return a.Value(r, func(p *term.Page) {
 				command.ShowResult(p, r, all)
-				p.Line("Next: evalrouter export %s --format json", command.Short(id))
+				p.Next("evalrouter export " + command.Short(id) + " --format json")
 			})
 		},
 	}

@@ -13,7 +13,7 @@ func Cancel(a *command.App) *argv.Command {
 	return &argv.Command{
 		Name: "cancel", Args: "RUN", Short: "Stop a run",
 		Long:     "Calls in flight are finished and charged; nothing new starts. Graded answers are\nkept.",
-		Examples: []string{"evalrouter cancel 3f2a9c"},
+		Examples: []string{"evalrouter cancel 3f2a9c", "evalrouter cancel 3f2a9c --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			id, err := a.OneRun(ctx, args)
 			if err != nil {
@@ -30,11 +30,11 @@ func Cancel(a *command.App) *argv.Command {
 			return a.Value(r, func(p *term.Page) {
 				if r.Status.Terminal() {
 					p.Line("Run %s is %s.", r.ID, r.Status)
-					p.Line("Next: evalrouter results %s", command.Short(r.ID))
+					p.Next("evalrouter results " + command.Short(r.ID))
 					return
 				}
 				p.Line("Run %s is %s; calls in flight are finished first.", r.ID, r.Status)
-				p.Line("Next: evalrouter wait %s", command.Short(r.ID))
+				p.Next("evalrouter wait " + command.Short(r.ID))
 			})
 		},
 	}

@@ -1,13 +1,17 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 // What is run when nobody says how much.
@@ -41,6 +45,43 @@ func (o *options) coverage(b *api.BenchmarkRecord) (api.Coverage, error) {
 		seed = uint32(o.seed)
 	}
 	return api.Coverage{Mode: api.Sample, SampleCount: &n, Seed: &seed}, nil
+}
+
+// askCoverage is the coverage of the flags, or what a person answers. --yes
+// wants no questions: then the suggestion holds, and the quote shows it.
+func (o *options) askCoverage(ctx context.Context, b *api.BenchmarkRecord) (api.Coverage, error) {
+	c, err := o.coverage(b)
+	given := o.flags.Given("sample") || o.flags.Given("full") || o.flags.Given("seed")
+	if err != nil || given || o.yes || !o.Attended() {
+		return c, err
+	}
+	all := ""
+	if b.TaskCount != nil {
+		all = fmt.Sprintf(" of %s, or all", command.Thousands(*b.TaskCount))
+	}
+	for range maxTries {
+		typed, err := o.Term.Ask(ctx, fmt.Sprintf("How many tasks%s [%d]: ", all, *c.SampleCount))
+		if err != nil {
+			return c, err
+		}
+		switch typed = strings.ToLower(strings.TrimSpace(typed)); typed {
+		case "":
+			return c, nil
+		case "all", "full":
+			return api.Coverage{Mode: api.Full}, nil
+		}
+		most := maxSample
+		if b.TaskCount != nil {
+			most = min(most, *b.TaskCount)
+		}
+		n, err := strconv.Atoi(strings.ReplaceAll(typed, ",", ""))
+		if err == nil && n >= 1 && n <= most {
+			c.SampleCount = &n
+			return c, nil
+		}
+		o.Note("That is not a number from 1 to %s; Enter takes %d.", command.Thousands(most), *c.SampleCount)
+	}
+	return c, term.ErrDeclined
 }
 
 // reasoning reads an effort, a number of thinking tokens, off or default.

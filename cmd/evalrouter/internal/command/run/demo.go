@@ -27,6 +27,7 @@ func Demo(a *command.App) *argv.Command {
 		Long: "Starts the service on this machine if need be and runs a built-in benchmark on a\npractice route, which makes its answers from the tasks. Nothing leaves the\nmachine and no real money is involved.",
 		Examples: []string{
 			"evalrouter demo",
+			"evalrouter demo --json",
 		},
 		Exec: func(ctx context.Context, args []string) error {
 			if err := command.NoOperands(args); err != nil {
@@ -69,16 +70,12 @@ func demo(ctx context.Context, a *command.App) error {
 	if err != nil {
 		return err
 	}
+	o.watch.next = []string{"evalrouter catalog", "evalrouter run dates --model " + demoModel + " --sample 25", "evalrouter connections create --help"}
 	end, err := o.watch.follow(ctx, a, client, got.Run.ID)
 	if end.Status.Terminal() {
 		if ferr := l.Finish(context.WithoutCancel(ctx), got); ferr != nil {
 			a.Note("The end of the run could not be recorded: %s", ferr)
 		}
-	}
-	if err == nil {
-		a.Note("Next: evalrouter catalog                          what else can be run")
-		a.Note("      evalrouter run dates --model %s --sample 25", demoModel)
-		a.Note("      evalrouter connections create --help         bring a model of your own")
 	}
 	return err
 }

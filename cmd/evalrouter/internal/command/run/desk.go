@@ -30,7 +30,7 @@ var _ flow.Desk = (*desk)(nil)
 
 // Quoted shows the quote to people; JSON readers get the final record.
 func (d *desk) Quoted(_ context.Context, q api.QuoteRecord) error {
-	p := &term.Page{W: d.Term.Err}
+	p := d.Term.ErrPage()
 	showQuote(p, q)
 	return p.Failure()
 }
@@ -43,7 +43,7 @@ func (d *desk) Cap(ctx context.Context, preview api.QuoteRecord) (usd.Micro, err
 	suggested := suggestedCap
 	if m := preview.MinimumCapMicrousd; m != nil && *m > suggested {
 		suggested = *m
-		d.App.Note("One task needs a cap of at least %s, more than the usual %s.", *m, suggestedCap)
+		d.App.Note("One task needs a cap of at least %s, more than the usual %s.", command.Money(*m), command.Money(suggestedCap))
 	}
 	for range 5 {
 		line, err := d.Term.Ask(ctx, fmt.Sprintf("Spending cap in USD, hard [%s]: ", strings.TrimPrefix(suggested.String(), "$")))
@@ -60,7 +60,7 @@ func (d *desk) Cap(ctx context.Context, preview api.QuoteRecord) (usd.Micro, err
 		case m == 0:
 			d.App.Note("A cap of nothing starts nothing.")
 		case preview.MinimumCapMicrousd != nil && m < *preview.MinimumCapMicrousd:
-			d.App.Note("One task needs a cap of at least %s.", *preview.MinimumCapMicrousd)
+			d.App.Note("One task needs a cap of at least %s.", command.Money(*preview.MinimumCapMicrousd))
 		default:
 			return m, nil
 		}
@@ -83,7 +83,7 @@ func (d *desk) Approve(ctx context.Context, q api.QuoteRecord, before *api.Quote
 	if !d.attended {
 		return false, &flow.Error{Code: api.UnattendedRefused, Message: "there is no terminal to ask for the start", Facts: []string{"nothing was started or charged"}}
 	}
-	ok, err := d.Term.Confirm(ctx, fmt.Sprintf("Start run with a %s cap?", *q.MaxChargeMicrousd), "Start run", "Cancel", "start")
+	ok, err := d.Term.Confirm(ctx, fmt.Sprintf("Start run with a %s cap?", command.Money(*q.MaxChargeMicrousd)), "Start run", "Cancel", "start")
 	if errors.Is(err, term.ErrDeclined) {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
@@ -32,7 +33,8 @@ func (o *options) explicit(ctx context.Context, args []string) error {
 	}
 	run, err := flow.Submit(ctx, client.Runs, api.NewRun{QuoteID: o.quote, Name: o.runName()}, o.key, o.Sleep)
 	if err != nil {
-		if command.Explain(err).IdempotencyKey != "" {
+		var lost *flow.Error
+		if errors.As(err, &lost) && lost.IdempotencyKey != "" {
 			return command.WithNext(err, o.Again(command.Edit{}))
 		}
 		return err
@@ -43,8 +45,8 @@ func (o *options) explicit(ctx context.Context, args []string) error {
 		return err
 	}
 	return o.Value(run, func(p *term.Page) {
-		p.Line("Run %s is %s under a cap of %s.", run.ID, run.Status, run.CapMicrousd)
-		p.Line("Next: evalrouter wait %s", run.ID)
+		p.Line("Run %s is %s under a cap of %s.", run.ID, run.Status, command.Money(run.CapMicrousd))
+		p.Next("evalrouter wait " + run.ID)
 	})
 }
 

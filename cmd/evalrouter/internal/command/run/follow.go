@@ -20,6 +20,8 @@ type watchFlags struct {
 	limit, every, disconnect float64
 	mode                     string
 	allMetrics               bool
+	// next are the commands to name at the end instead of the usual ones.
+	next []string
 }
 
 func (w *watchFlags) declare(fs *argv.Flags) {
@@ -43,14 +45,26 @@ type watched struct {
 // that of the run.
 func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.Client, id string) (api.RunRecord, error) {
 	show := progress.New(a.Term.Err, w.mode, a.Term.ErrTTY && a.Term.Get("TERM") != "dumb" && a.Term.Get("CI") == "", a.WantsJSON(), a.Term.Columns, a.Now)
+	source := &reader{runs: c.Runs}
 	watcher := &flow.Watcher{
-		Runs: c.Runs, Disconnect: seconds(w.disconnect), Limit: seconds(w.limit), Every: seconds(w.every),
+		Runs: source, Disconnect: seconds(w.disconnect), Limit: seconds(w.limit), Every: seconds(w.every),
 		Seen: show.Show, Now: a.Now, Sleep: a.Sleep, Chance: a.Chance,
+	}
+	if a.Local() {
+		source.restart = func(ctx context.Context) (flow.RunReader, error) {
+			fresh, err := a.Reconnect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c = fresh
+			return c.Runs, nil
+		}
+		watcher.Stays = "the run is kept: it goes on while the local service runs, and with its next start otherwise"
 	}
 	run, err := watcher.Watch(ctx, id)
 	show.Done()
 	if err != nil {
-		return run, reattach(err, id)
+		return run, reattach(err, id, run.Status)
 	}
 	res, err := c.Runs.Results(ctx, id, 0)
 	if errors.Is(err, api.RunNotFinished) {
@@ -68,7 +82,11 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 		if run.Links.Report != nil {
 			p.Line("Report   %s", *run.Links.Report)
 		}
-		p.Line("Next: evalrouter results %s   or: evalrouter export %s --format json", command.Short(id), command.Short(id))
+		next := w.next
+		if next == nil || run.Status != api.StatusCompleted {
+			next = afterEnd(run)
+		}
+		p.Next(next...)
 	})
 	if err != nil {
 		return run, err
@@ -76,11 +94,24 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 	return run, command.EndOf(run.Status)
 }
 
+// afterEnd is what helps after the end of a run: with an answer to show, its
+// results; without one, looking at what refused to answer.
+func afterEnd(r api.RunRecord) []string {
+	id := command.Short(r.ID)
+	if r.Status != api.StatusFailed {
+		return []string{"evalrouter results " + id, "evalrouter export " + id + " --format json"}
+	}
+	if m := r.Model.Selected; m != nil && m.ConnectionID != nil {
+		return []string{"evalrouter connections check " + command.Short(*m.ConnectionID), "evalrouter events " + id}
+	}
+	return []string{"evalrouter events " + id, "evalrouter catalog --models"}
+}
+
 // reattach adds the way back to a run that is no longer watched.
-func reattach(err error, id string) error {
+func reattach(err error, id string, last api.RunStatus) error {
 	for _, c := range []api.Code{api.WatchLost, api.WaitCancelled, api.RequestTimeout} {
 		if errors.Is(err, c) {
-			return command.WithNext(err, "evalrouter wait "+id, "evalrouter cancel "+id)
+			return command.WithNext(err, watchOrCancel(id, last)...)
 		}
 	}
 	return command.WithNext(err, "evalrouter status "+id)

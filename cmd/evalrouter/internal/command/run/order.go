@@ -13,6 +13,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 // order resolves the typed names and builds the request.
@@ -33,7 +34,7 @@ func (o *options) order(ctx context.Context, c *evalrouter.Client, args []string
 	if err != nil {
 		return flow.Order{}, err
 	}
-	cover, err := o.coverage(b)
+	cover, err := o.askCoverage(ctx, b)
 	if err != nil {
 		return flow.Order{}, err
 	}
@@ -76,19 +77,22 @@ func (o *options) benchmark(ctx context.Context, c *evalrouter.Client, args []st
 	var names []string
 	for i := range known {
 		if flow.Quotable(&known[i]) {
-			names = append(names, known[i].Slug)
+			names = append(names, strings.TrimRight(fmt.Sprintf("%-28s %s", known[i].Slug, name(known[i].Name)), " "))
 		}
 	}
-	typed, err := o.ask(ctx, "Benchmark", names)
-	if err != nil {
-		return nil, err
-	}
-	return o.named(typed, known)
+	return asked(ctx, o, "Benchmark", names, func(typed string) (*api.BenchmarkRecord, error) { return flow.Benchmark(typed, known) })
 }
 
 func (o *options) named(typed string, known []api.BenchmarkRecord) (*api.BenchmarkRecord, error) {
 	b, err := flow.Benchmark(typed, known)
 	return b, o.closest(err, typed, "evalrouter catalog")
+}
+
+func name(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // closest adds the command with the nearest name, or the list of names.
@@ -114,25 +118,33 @@ func (o *options) model(ctx context.Context, c *evalrouter.Client) (*flow.Target
 	if err != nil {
 		return nil, err
 	}
-	typed := ""
+	find := func(typed string) (*flow.Target, error) { return flow.Model(typed, routes, conns) }
 	if len(o.models) == 1 {
-		typed = o.models[0]
-	} else {
-		var names []string
-		for _, r := range routes {
-			names = append(names, r.ID)
+		t, err := find(o.models[0])
+		return t, o.closest(err, o.models[0], "evalrouter catalog --models")
+	}
+	return asked(ctx, o, "Model", modelNames(routes, conns), find)
+}
+
+// modelNames are the lines to choose a model from: what to type, then what it
+// is called.
+func modelNames(routes []api.ManagedRoute, conns []api.ConnectionRecord) (out []string) {
+	for _, r := range routes {
+		name := r.DisplayName
+		if name == r.ID {
+			name = ""
 		}
-		for _, r := range conns {
-			if r.DisabledAt == nil {
-				names = append(names, r.Name)
-			}
+		if r.Simulated && !strings.Contains(name, "simulated") {
+			name = strings.TrimSpace(name + "  simulated")
 		}
-		if typed, err = o.ask(ctx, "Model", names); err != nil {
-			return nil, err
+		out = append(out, strings.TrimRight(fmt.Sprintf("%-28s %s", r.ID, name), " "))
+	}
+	for _, c := range conns {
+		if c.DisabledAt == nil {
+			out = append(out, fmt.Sprintf("%-28s your connection, %s", c.Name, c.ModelID))
 		}
 	}
-	t, err := flow.Model(typed, routes, conns)
-	return t, o.closest(err, typed, "evalrouter catalog --models")
+	return out
 }
 
 // connections are those of the workspace. A route that was named in full needs
@@ -141,9 +153,10 @@ func (o *options) connections(ctx context.Context, c *evalrouter.Client, routes 
 	if len(o.models) == 1 && slices.ContainsFunc(routes, func(r api.ManagedRoute) bool { return r.ID == o.models[0] }) {
 		return nil, nil
 	}
+	named := len(o.models) == 1
 	for r, err := range c.Connections.All(ctx, evalrouter.Paging{Limit: 200}) {
-		if errors.Is(err, api.InsufficientScope) {
-			return nil, nil
+		if errors.Is(err, api.InsufficientScope) && !(named && strings.HasPrefix(o.models[0], "connection:")) {
+			return nil, nil // connections are not visible with this key; routes are
 		}
 		if err != nil {
 			return nil, err
@@ -153,16 +166,48 @@ func (o *options) connections(ctx context.Context, c *evalrouter.Client, routes 
 	return out, nil
 }
 
-const maxAsked = 20
+const (
+	maxAsked = 20
+	maxTries = 5
+)
 
-// ask lists the choices and reads a name.
-func (o *options) ask(ctx context.Context, what string, names []string) (string, error) {
+// asked shows the choices and asks until a name is understood.
+func asked[T any](ctx context.Context, o *options, what string, choices []string, find func(string) (T, error)) (T, error) {
+	var none T
+	for n := range maxTries {
+		if n == 0 {
+			o.choices(choices)
+		}
+		typed, err := o.Term.Ask(ctx, what+": ")
+		if err != nil {
+			return none, err
+		}
+		if typed = strings.TrimSpace(typed); typed == "" {
+			continue
+		}
+		got, err := find(typed)
+		if err == nil {
+			return got, nil
+		}
+		o.Note("%s", sentence(command.Explain(err)))
+	}
+	return none, term.ErrDeclined
+}
+
+// sentence is a refusal as one line between two questions.
+func sentence(r command.Report) string {
+	if near := r.Closest(); near != "" {
+		return "That is not known: " + r.Message + "; closest: " + near
+	}
+	return "That is not known: " + r.Message
+}
+
+// choices lists names to type.
+func (o *options) choices(names []string) {
 	for _, n := range names[:min(maxAsked, len(names))] {
 		o.Note("  %s", n)
 	}
 	if len(names) > maxAsked {
-		o.Note("  and %d more: evalrouter catalog", len(names)-maxAsked)
+		o.Note("  and %s more: evalrouter catalog", command.Thousands(len(names)-maxAsked))
 	}
-	typed, err := o.Term.Ask(ctx, fmt.Sprintf("%s: ", what))
-	return strings.TrimSpace(typed), err
 }

@@ -72,7 +72,8 @@ func (c *quoteCmd) exec(ctx context.Context, args []string) error {
 	return c.Value(q, func(p *term.Page) {
 		showQuote(p, q)
 		if !q.Preview {
-			p.Line("Next: evalrouter run --quote %s --idempotency-key KEY   (keep both until the run is there)", q.ID)
+			p.Next("evalrouter run --quote " + q.ID + " --idempotency-key KEY")
+			p.Line("      KEY is any name of yours; keep both until the run is there.")
 		}
 	})
 }
@@ -123,7 +124,11 @@ func (c *quoteCmd) request() (in api.NewQuote, err error) {
 
 func (c *quoteCmd) read() ([]byte, error) {
 	if c.config == "-" {
-		return io.ReadAll(io.LimitReader(c.Term.In, maxConfig+1))
+		data, err := io.ReadAll(io.LimitReader(c.Term.In, maxConfig+1))
+		if err != nil {
+			return nil, &argv.UsageError{Message: "stdin cannot be read: " + reason(err)}
+		}
+		return data, nil
 	}
 	path := c.config
 	if !filepath.IsAbs(path) {
@@ -134,7 +139,14 @@ func (c *quoteCmd) read() ([]byte, error) {
 		return nil, &argv.UsageError{Message: "the file of --config cannot be read: " + reason(err)}
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &argv.UsageError{Message: "--config names a folder, not a file; nothing was quoted", Next: "evalrouter quote --help"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, &argv.UsageError{Message: "the file of --config cannot be read: " + reason(err)}
+	}
+	return data, nil
 }
 
 func malformed(what string) error {

@@ -20,7 +20,10 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 	if q.Preview {
 		title = "Preview, not yet a quote"
 	}
-	p.Line("%s   expires %s (in %d min)", title, q.ExpiresAt.Local().Format("15:04"), (q.ExpiresIn+59)/60)
+	if !q.Preview { // a preview is computed, not kept: nothing of it can expire
+		title += fmt.Sprintf("   expires %s (in %d min)", q.ExpiresAt.Local().Format("15:04"), (q.ExpiresIn+59)/60)
+	}
+	p.Line("%s", title)
 	for _, s := range q.Plan.Profiles {
 		p.Line("  Benchmark    %s", s.ID)
 		p.Line("  Coverage     %s", coverageText(s, q.Plan.Coverage))
@@ -35,11 +38,11 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 	p.Line("  Rates        %s", rates(q.Plan.Pricing))
 	switch {
 	case q.MaxChargeMicrousd != nil:
-		p.Line("  Cap          %s, hard%s", *q.MaxChargeMicrousd, minimum(q.MinimumCapMicrousd))
+		p.Line("  Cap          %s, hard%s", command.Money(*q.MaxChargeMicrousd), minimum(q.MinimumCapMicrousd))
 	case q.MinimumCapMicrousd != nil:
-		p.Line("  Cap          at least %s", *q.MinimumCapMicrousd)
+		p.Line("  Cap          at least %s", command.Money(*q.MinimumCapMicrousd))
 	}
-	p.Line("  Concurrency  %s, at most %d at once%s", q.Concurrency.Requested, q.Concurrency.RunCeiling, listed(q.Concurrency.Reasons))
+	p.Line("  Concurrency  %s, at most %s%s", q.Concurrency.Requested, command.Count(q.Concurrency.RunCeiling, "call"), listed(q.Concurrency.Reasons))
 	p.Line("  Compatible   %s", compatible(q.Compatibility))
 	if q.ExternalCharges != nil {
 		p.Line("  Outside      %s", *q.ExternalCharges)
@@ -89,7 +92,7 @@ func rates(p *api.Pricing) string {
 		m    *usd.Micro
 	}{{"in", p.InputMicrousd}, {"cached in", p.CachedInputMicrousd}, {"out", p.OutputMicrousd}, {"reasoning", p.ReasoningMicrousd}} {
 		if r.m != nil {
-			s += fmt.Sprintf("%s %s  ", r.word, *r.m)
+			s += fmt.Sprintf("%s %s  ", r.word, command.Money(*r.m))
 		}
 	}
 	if s != "" {
@@ -100,7 +103,7 @@ func rates(p *api.Pricing) string {
 		m    *usd.Micro
 	}{{"request", p.PerRequestMicrousd}, {"task", p.TaskFeeMicrousd}, {"run", p.ExecutionFeeMicrousd}} {
 		if r.m != nil && *r.m != 0 {
-			s += fmt.Sprintf("  %s a %s", *r.m, r.word)
+			s += fmt.Sprintf("  %s a %s", command.Money(*r.m), r.word)
 		}
 	}
 	if s == "" {
@@ -113,7 +116,7 @@ func minimum(m *usd.Micro) string {
 	if m == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (the least that pays for one task is %s)", *m)
+	return fmt.Sprintf(" (the least that pays for one task is %s)", command.Money(*m))
 }
 
 func listed(reasons []string) string {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -107,7 +108,7 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	}
 	got, err := l.Launch(ctx, order)
 	if err != nil {
-		return o.advise(err)
+		return o.advise(err, order)
 	}
 	if got.Existing {
 		o.Note("Following run %s. Leaving does not stop it. Come back: evalrouter wait %s", got.Run.ID, command.Short(got.Run.ID))
@@ -126,8 +127,8 @@ func (o *options) exec(ctx context.Context, args []string) error {
 // unattended refuses to spend without explicit consent. It comes before any
 // request, so that nothing at all has happened.
 func (o *options) unattended(args []string) error {
-	if o.Attended() || o.dryRun || o.yes && o.max != nil {
-		return o.complete(args)
+	if err := o.complete(args); err != nil || o.Attended() || o.dryRun || o.yes && o.max != nil {
+		return err
 	}
 	missing, add := "--yes and --max-cost", []string{"--max-cost", "5", "--yes"}
 	switch {
@@ -150,9 +151,9 @@ func (o *options) complete(args []string) error {
 	case o.Attended():
 		return nil
 	case len(args) == 0:
-		return &argv.UsageError{Message: "name a benchmark", Next: "evalrouter catalog"}
+		return &argv.UsageError{Message: "name a benchmark; nothing was quoted, started or charged", Next: "evalrouter catalog"}
 	case len(o.models) == 0:
-		return &argv.UsageError{Message: "name a model with --model", Next: "evalrouter catalog --models"}
+		return &argv.UsageError{Message: "name a model with --model; nothing was quoted, started or charged", Next: "evalrouter catalog --models"}
 	}
 	return nil
 }
@@ -166,20 +167,23 @@ func (o *options) launcher(client *evalrouter.Client) (*flow.Launcher, error) {
 		Quotes: client.Quotes, Runs: client.Runs, Journal: j,
 		Desk:   &desk{App: o.App, yes: o.yes, attended: o.Attended(), again: o.Again(command.Edit{Add: []string{"--new"}})},
 		NewKey: func() string { return string(evalrouter.NewIdempotencyKey()) },
-		Sleep:  o.Sleep, Now: o.Now,
+		Sleep:  o.Sleep, Now: o.Now, Began: o.Began,
 	}, nil
 }
 
 func (o *options) dry(ctx context.Context, l *flow.Launcher, order flow.Order) error {
 	q, err := l.Quote(ctx, order)
 	if err != nil {
-		return err
+		return o.advise(err, order)
 	}
-	return o.Value(q, func(p *term.Page) { p.Line("Dry run: nothing was started or charged.") })
+	return o.Value(q, func(p *term.Page) {
+		p.Line("Dry run: nothing was started or charged.")
+		p.Next(o.Again(command.Edit{Drop: []string{"dry-run"}, Switches: []string{"dry-run"}}))
+	})
 }
 
 // advise adds the way on to an error of the launch.
-func (o *options) advise(err error) error {
+func (o *options) advise(err error, order flow.Order) error {
 	e := command.Explain(err)
 	if e.Code == api.CapBelowMinimum {
 		least := "5"
@@ -188,8 +192,14 @@ func (o *options) advise(err error) error {
 		}
 		return command.WithNext(err, o.Again(command.Edit{Drop: []string{"max-cost"}, Add: []string{"--max-cost", least}}))
 	}
-	if e.IdempotencyKey != "" || e.Code == api.InsufficientCredit {
+	var lost *flow.Error
+	switch id := order.Quote.Model.ConnectionID; {
+	case errors.As(err, &lost) && lost.IdempotencyKey != "":
+		// The one failure after which the same command is the way on: it asks
+		// for the answer that got lost.
 		return command.WithNext(err, o.Again(command.Edit{}))
+	case e.Code == api.ConnectionUnverified && id != "":
+		return command.WithNext(err, "evalrouter connections check "+command.Short(id))
 	}
 	return err
 }

@@ -174,7 +174,7 @@ func TestShowQuote(t *testing.T) {
 		"  Model        Haiku 4.5\n", "  Reasoning    up to 4,096 thinking tokens\n",
 		"  Rates        in $1.00  cached in $0.10  out $5.00  for a million tokens\n",
 		"  Cap          $5.00, hard (the least that pays for one task is $0.05)\n",
-		"  Concurrency  auto, at most 16 at once (route limit)\n", "  Compatible   yes\n",
+		"  Concurrency  auto, at most 16 calls (route limit)\n", "  Compatible   yes\n",
 		"  Outside      The provider bills its calls to you.\n", "  Warning      first\n", "  Warning      second\n",
 	} {
 		if !strings.Contains(b.String(), want) {

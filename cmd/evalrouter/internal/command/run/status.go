@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
@@ -43,7 +45,7 @@ func Status(a *command.App) *argv.Command {
 			if err != nil {
 				return err
 			}
-			h := command.Hints{Empty: "No runs yet.", Next: "evalrouter run BENCHMARK --model MODEL"}
+			h := command.Hints{Empty: "No runs yet.", Next: "evalrouter catalog"}
 			if len(page.Data) > 0 {
 				h.Next = "evalrouter results " + command.Short(page.Data[0].ID)
 				if !page.Data[0].Status.Terminal() {
@@ -58,40 +60,26 @@ func Status(a *command.App) *argv.Command {
 // columns shows ids as short as this list allows.
 func columns(runs []api.RunRecord) []table.Column[api.RunRecord] {
 	type rec = api.RunRecord
-	n := prefixLength(runs)
+	n := command.Unique(runs, func(r rec) string { return r.ID })
 	return []table.Column[rec]{
 		{Name: "run", Whole: true, Text: func(r rec) string { return r.ID[:min(n, len(r.ID))] }},
-		{Name: "status", Whole: true, Text: func(r rec) string { return string(r.Status) }},
+		{Name: "status", Whole: true, Drop: 1, Text: func(r rec) string { return string(r.Status) }},
 		{Name: "benchmark", Text: func(r rec) string { return profileOf(r) }},
-		{Name: "model", Text: func(r rec) string { return r.Model.Name() }},
+		{Name: "model", Drop: 2, Text: func(r rec) string { return r.Model.Name() }},
 		{Name: "score", Whole: true, Text: headlineText},
 		{Name: "n", Whole: true, Right: true, Text: func(r rec) string { return graded(r) }},
 		{Name: "kind", Whole: true, Text: func(r rec) string { return map[bool]string{true: "simulated", false: "real"}[r.Simulated] }},
-		{Name: "done", Right: true, Drop: 2, Text: func(r rec) string {
-			return fmt.Sprintf("%s/%s", command.Thousands(r.ProcessedCount), command.Thousands(r.PlannedCount))
+		{Name: "done", Right: true, Drop: 4, Text: func(r rec) string {
+			return fmt.Sprintf("%s/%s", command.Thousands(flow.Processed(r)), command.Thousands(r.PlannedCount))
 		}},
-		{Name: "spent", Right: true, Drop: 1, Text: func(r rec) string { return r.SpendMicrousd.String() }},
-		{Name: "cap", Right: true, Wide: true, Text: func(r rec) string { return r.CapMicrousd.String() }},
-		{Name: "started", Drop: 3, Text: func(r rec) string { return r.CreatedAt.Local().Format("2 Jan 15:04") }, Sort: byTime},
+		{Name: "spent", Right: true, Drop: 3, Text: func(r rec) string { return command.Money(r.SpendMicrousd) }},
+		{Name: "cap", Right: true, Wide: true, Text: func(r rec) string { return command.Money(r.CapMicrousd) }},
+		{Name: "started", Drop: 5, Text: func(r rec) string { return r.CreatedAt.Local().Format("2 Jan 15:04") }, Sort: byTime},
 		{Name: "id", Wide: true, Whole: true, Text: func(r rec) string { return r.ID }},
 	}
 }
 
 func byTime(a, b api.RunRecord) int { return a.CreatedAt.Compare(b.CreatedAt) }
-
-// prefixLength is the shortest length, at least 6, at which all ids differ.
-func prefixLength(runs []api.RunRecord) int {
-	for n := 6; n < 36; n++ {
-		seen := map[string]bool{}
-		for _, r := range runs {
-			seen[r.ID[:min(n, len(r.ID))]] = true
-		}
-		if len(seen) == len(runs) {
-			return n
-		}
-	}
-	return 36
-}
 
 func profileOf(r api.RunRecord) string {
 	if len(r.Profiles) == 0 {
@@ -146,24 +134,26 @@ func showRun(p *term.Page, r api.RunRecord) {
 	p.Line("What     %s   %s%s", profileOf(r), r.Model.Name(), mark)
 	state := string(r.Status)
 	if r.TerminalReason != nil && *r.TerminalReason != "completed" {
-		state += "   " + *r.TerminalReason
+		state += "   " + strings.ReplaceAll(*r.TerminalReason, "_", " ")
 	}
 	if r.WaitingReason != nil {
-		state += "   waiting: " + *r.WaitingReason
+		state += "   waiting: " + strings.ReplaceAll(*r.WaitingReason, "_", " ")
 	}
 	p.Line("Status   %s   since %s", state, latest(r).Local().Format(time.DateTime))
-	p.Line("Tasks    %s of %s processed, %s errors", command.Thousands(r.ProcessedCount), command.Thousands(r.PlannedCount), command.Thousands(r.ErrorCount))
+	p.Line("Tasks    %s of %s processed, %s errors", command.Thousands(flow.Processed(r)), command.Thousands(r.PlannedCount), command.Thousands(r.ErrorCount))
 	out, _ := command.Outcomes(r.Outcomes)
 	p.Line("Outcome  %s", out)
 	if h := r.Headline; h != nil {
 		p.Line("So far   %s%s   (%s)", command.Rate(h.Value, h.Denominator, h.Interval), mark, h.Name)
 	}
-	p.Line("Money    %s spent and %s reserved under a cap of %s", r.SpendMicrousd, r.ReservedMicrousd, r.CapMicrousd)
+	p.Line("Money    %s spent and %s reserved under a cap of %s", command.Money(r.SpendMicrousd), command.Money(r.ReservedMicrousd), command.Money(r.CapMicrousd))
+	showMetered(p, r)
+	showDetail(p, r)
 	if r.Status.Terminal() {
-		p.Line("Next: evalrouter results %s", command.Short(r.ID))
+		p.Next(afterEnd(r)...)
 		return
 	}
-	p.Line("Next: evalrouter wait %s   or: evalrouter cancel %s", command.Short(r.ID), command.Short(r.ID))
+	p.Next(watchOrCancel(command.Short(r.ID), r.Status)...)
 }
 
 func latest(r api.RunRecord) time.Time {
@@ -173,4 +163,29 @@ func latest(r api.RunRecord) time.Time {
 		}
 	}
 	return r.CreatedAt
+}
+
+// showMetered names what a provider bills by itself, which is part of what was
+// spent but not of what we charge.
+func showMetered(p *term.Page, r api.RunRecord) {
+	if r.ExternalSpendMicrousd != 0 {
+		p.Line("         of it %s metered and billed by the provider, not by EvalRouter", command.Money(r.ExternalSpendMicrousd))
+	}
+}
+
+// showDetail is the sentence about why a run ended as it did.
+func showDetail(p *term.Page, r api.RunRecord) {
+	if r.TerminalDetail != nil && *r.TerminalDetail != "" {
+		p.Line("Why      %s", *r.TerminalDetail)
+	}
+}
+
+// watchOrCancel is what can be done with a run that is going. One that is being
+// stopped is stopped only once.
+func watchOrCancel(id string, status api.RunStatus) []string {
+	next := []string{"evalrouter wait " + id}
+	if status != api.StatusCancelling && status != api.StatusFinalizing {
+		next = append(next, "evalrouter cancel "+id)
+	}
+	return next
 }
