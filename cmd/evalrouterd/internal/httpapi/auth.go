@@ -4,15 +4,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/api"
 )
 
 // Scopes that a key may have.
@@ -157,4 +161,37 @@ func (s *Server) identify(ctx context.Context, token string) (caller, error) {
 		return caller{}, core.Refuse(sessionExpired, "this key has expired")
 	}
 	return caller{kind: "api_key", workspace: k.Workspace, actor: k.ID, scopes: k.Scopes, key: k}, nil
+}
+
+// Requests a minute.
+const (
+	anonymousRate = 60
+	keyRate       = 600
+)
+
+// limits refuses whoever asks too often: by key, and by address where there is
+// no good key, so that guessing one is bounded too. The owner of a local
+// service has no limit, and what reaches a local service comes from his
+// machine. Nor has loopback otherwise: there stands a proxy that speaks for
+// many.
+func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c caller) error {
+	var wait time.Duration
+	switch {
+	case s.owner != nil && c.kind != "api_key", !c.known() && rt.tag == "service":
+		return nil
+	case c.known():
+		wait = s.byKey.Take(c.actor, s.o.Now())
+	default:
+		from, ok := ratelimit.Network(r.RemoteAddr)
+		if !ok {
+			return nil
+		}
+		wait = s.byAddress.Take(from, s.o.Now())
+	}
+	if wait == 0 {
+		return nil
+	}
+	f := s.failureOf(ctx, core.Refuse(core.Code(api.RateLimited), "too many requests; repeat this one after the time in Retry-After. Nothing was done"))
+	f.retryAfter = int(math.Ceil(wait.Seconds()))
+	return f
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
@@ -125,7 +126,7 @@ type Server struct {
 	last     atomic.Int64 // unix microseconds of the newest request
 	active   atomic.Int64
 	// byAddress and byKey bound how often one caller may ask.
-	byAddress, byKey limiter
+	byAddress, byKey *ratelimit.Limiter
 	// fullLogged keeps full storage from filling the log.
 	fullLogged seldom
 }
@@ -134,7 +135,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	s := &Server{o: o, mux: http.NewServeMux(), started: o.Now(), log: o.Log, keyed: keyedLock{held: map[string]*heldKey{}}}
 	s.fullLogged.every = time.Minute
-	s.byAddress.perMinute, s.byKey.perMinute = anonymousRate, keyRate
+	s.byAddress, s.byKey = ratelimit.New(anonymousRate), ratelimit.New(keyRate)
 	s.last.Store(s.started.UnixMicro())
 	if o.Owner != "" {
 		sum := sha256.Sum256([]byte(o.Owner))
