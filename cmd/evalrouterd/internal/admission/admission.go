@@ -221,7 +221,7 @@ func warnings(q core.Quote) []string {
 		w = append(w, "Simulated: a practice route answers from the tasks themselves. Its score shows nothing about a model.")
 	}
 	if q.Coverage.N < q.Profile.TaskCount {
-		w = append(w, fmt.Sprintf("A sample of %d of %d tasks is not a full-benchmark score.", q.Coverage.N, q.Profile.TaskCount))
+		w = append(w, "A sample is not a full-benchmark score.")
 	}
 	if q.Target.Metered() {
 		if q.Target.Priced {
