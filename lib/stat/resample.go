@@ -147,5 +147,6 @@ func percentile(sorted []float64, p float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	f := at - float64(i)
-	return sorted[i]*(1-f) + sorted[i+1]*f
+	// Rounding must not carry the value out of its neighbours: intervals nest.
+	return min(max(sorted[i]*(1-f)+sorted[i+1]*f, sorted[i]), sorted[i+1])
 }
