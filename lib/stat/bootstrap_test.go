@@ -248,6 +248,11 @@ func TestPercentileRefusals(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", tt.name, got, err, tt.want)
 		}
 	}
+	for p := 0.0; p <= 1; p += 1.0 / 997 { // between equal neighbours there is one value
+		if got, err := stat.Percentile([]float64{0.25, 0.25, 0.25}, p); err != nil || got != 0.25 {
+			t.Fatalf("percentile %v of a constant = %v, %v", p, got, err)
+		}
+	}
 	for p, want := range map[float64]float64{0: 1, 0.25: 2, 0.5: 3, 1: 9} {
 		if got, err := stat.Percentile([]float64{1, 2, 3, 4, 9}, p); err != nil || got != want {
 			t.Errorf("percentile %v = %v, %v, want %v", p, got, err, want)
