@@ -8,6 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/generic"
 	"github.com/evalrouter/evalrouter/bundle/inspect"
+	"github.com/evalrouter/evalrouter/bundle/lmeval"
 	"github.com/evalrouter/evalrouter/bundle/sob"
 )
 
@@ -19,6 +20,8 @@ func Grader(c bundle.GraderConfig) (bundle.Grader, error) {
 		return made(sob.New(c))
 	case strings.HasPrefix(c.Kind, "inspect/"):
 		return made(inspect.New(c))
+	case strings.HasPrefix(c.Kind, "lmeval/"):
+		return made(lmeval.New(c))
 	}
 	return generic.New(c)
 }

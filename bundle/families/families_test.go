@@ -34,7 +34,7 @@ func TestGrader(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []string{"", "nothing", "inspect/nothing", "inspect"} {
+	for _, kind := range []string{"", "nothing", "inspect/nothing", "inspect", "lmeval/nothing"} {
 		if g, err := families.Grader(bundle.GraderConfig{Kind: kind}); err == nil || g != nil {
 			t.Errorf("kind %q: %v, %v", kind, g, err)
 		}
