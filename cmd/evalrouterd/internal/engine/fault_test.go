@@ -178,3 +178,21 @@ func TestFault_RunThatCannotBeLoaded(t *testing.T) {
 type noGrader struct{ engine.Tasks }
 
 func (noGrader) Grader(core.Profile) (bundle.Grader, error) { return nil, errors.New("gone") }
+
+// Rate limits and missing connections have limits of their own: a busy
+// provider whose network hiccups once is not down.
+func TestFault_KindsOfFailureAreCountedApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(task bundle.Task, attempt int) provider.Outcome {
+		switch {
+		case attempt <= 4:
+			return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429}
+		case attempt == 5:
+			return provider.Outcome{Class: provider.NotSent}
+		}
+		return say(right(task), 10, 10)
+	})
+	if r := w.wait(w.start(2, 1*usd.Dollar, 1)); r.State != core.Completed {
+		t.Errorf("state %s (%s, %s), %v", r.State, r.Reason, r.Detail, r.Tallies)
+	}
+}
