@@ -64,7 +64,8 @@ func (c *check) build(ctx context.Context, out io.Writer) error {
 	if len(mains) == 0 {
 		return nil
 	}
-	args := []string{"build", "-o", c.bin + string(filepath.Separator)}
+	// Stripped, as scripts/setup and a release build them.
+	args := []string{"build", "-ldflags=-s -w", "-o", c.bin + string(filepath.Separator)}
 	for _, main := range mains {
 		args = append(args, filepath.Dir(main))
 	}
