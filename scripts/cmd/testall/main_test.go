@@ -48,7 +48,9 @@ func needPostgres(t *testing.T) {
 }
 
 func environment(extra ...string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "CI=") || strings.HasPrefix(kv, "EVALROUTER_SHARED=") })
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "CI=") || strings.HasPrefix(kv, "EVALROUTER_SHARED=")
+	})
 	return append(env, extra...)
 }
 
