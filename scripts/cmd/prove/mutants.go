@@ -118,7 +118,7 @@ func (m mutant) test(overlay string) (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it does not build: %s", firstLines(out, 5))
 	}
-	cmd := exec.Command("go", append([]string{"test", "-overlay", overlay, "-count=1", "-timeout=5m", "-failfast"}, m.Tests...)...)
+	cmd := exec.Command("go", append([]string{"test", "-overlay", overlay, "-count=1", "-timeout=2m", "-failfast"}, m.Tests...)...)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
