@@ -41,6 +41,9 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 		if c := d.credits(); c.Held != 0 || c.Available != 10*usd.Dollar-140 {
 			t.Errorf("after the end %+v", c)
 		}
+		if _, err := d.Run(context.Background(), core.Scope{Workspace: "w2"}, run); !refused(err, core.NotFound) {
+			t.Errorf("another workspace reads the run: %v", err)
+		}
 		if again := d.finalize(run); again != core.Partial {
 			t.Errorf("ending twice gave %s", again)
 		}
@@ -295,6 +298,25 @@ func TestRecover_VoidsIntentsAndLosesNothing(t *testing.T) {
 		if again, err := d.Recover(ctx); err != nil || again != (core.Recovered{}) {
 			t.Errorf("recovering twice: %+v, %v", again, err)
 		}
+	})
+}
+
+// A run with a call in flight, or an answer that has no grade yet, cannot end.
+func TestFinalize_WaitsForOpenTasks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	onEach(t, func(t *testing.T, d *db) {
+		run, in := d.start(2, 1000), intent(0, 0) // a free call: nothing reserved gives it away
+		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
+		d.check(d.MarkSent(ctx, in.Call))
+		if _, err := d.Finalize(ctx, run, "x", "y", conclude); !errors.Is(err, core.ErrMoved) {
+			t.Errorf("ended with a call in flight: %v", err)
+		}
+		d.check(d.Respond(ctx, response(run, in, 0)))
+		if _, err := d.Finalize(ctx, run, "x", "y", conclude); !errors.Is(err, core.ErrMoved) {
+			t.Errorf("ended with an answer that has no grade: %v", err)
+		}
+		d.clean()
 	})
 }
 
