@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/inspect/metric"
 	"github.com/evalrouter/evalrouter/bundle/inspect/score"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 

@@ -12,7 +12,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/generic"
 	"github.com/evalrouter/evalrouter/bundle/inspect"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -23,26 +22,6 @@ func grader(t testing.TB, kind, options string) *inspect.Grader {
 		t.Fatal(err)
 	}
 	return g
-}
-
-// Every vector file of the family is in the list that the packages replay.
-func TestVectorFilesAreAllListed(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(vt.Shared(t, "vectors"), "*inspect*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	for _, f := range files {
-		found[strings.TrimSuffix(filepath.Base(f), ".jsonl")] = true
-	}
-	listed := map[string]bool{}
-	for name := range vt.Files() {
-		listed[name] = true
-	}
-	if d := cmp.Diff(found, listed); d != "" {
-		t.Errorf("files there and files listed differ: %s", d)
-	}
 }
 
 // bug is a line of testdata/publicbugs: a fault of a public tool, what this

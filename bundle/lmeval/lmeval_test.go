@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalrouter/evalrouter/bundle"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/group"
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle/inspect/choice"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/inspect/score"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/random"
 	"github.com/google/go-cmp/cmp"

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle/inspect/evallog"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/inspect/metric"
 	"github.com/evalrouter/evalrouter/bundle/inspect/score"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/inspect/metric"
 	"github.com/evalrouter/evalrouter/bundle/inspect/score"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 	"github.com/google/go-cmp/cmp"
 )

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/inspect/metric"
 	"github.com/evalrouter/evalrouter/bundle/inspect/score"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )

@@ -3,8 +3,8 @@ package export_test
 import (
 	"testing"
 
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/export"
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 

@@ -3,8 +3,8 @@ package group_test
 import (
 	"testing"
 
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/group"
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 

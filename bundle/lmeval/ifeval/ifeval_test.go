@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/ifeval"
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/jinja"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )

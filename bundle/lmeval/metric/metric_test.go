@@ -3,7 +3,7 @@ package metric_test
 import (
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/metric"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/re"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"

@@ -3,7 +3,7 @@ package ported_test
 import (
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/ported"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/str"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"

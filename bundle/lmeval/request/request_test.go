@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	vt "github.com/evalrouter/evalrouter/bundle/lmeval/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/request"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle/inspect/internal/mathtext"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 	"github.com/google/go-cmp/cmp"
 )
 

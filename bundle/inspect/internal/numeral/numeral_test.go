@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle/inspect/internal/numeral"
-	vt "github.com/evalrouter/evalrouter/bundle/inspect/internal/vectortest"
+	vt "github.com/evalrouter/evalrouter/bundle/internal/vectortest"
 )
 
 func TestUnicode(t *testing.T) {

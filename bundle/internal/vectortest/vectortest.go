@@ -1,4 +1,4 @@
-// Package vectortest replays golden cases of the lm-eval family: the shared
+// Package vectortest replays golden cases of the Inspect and lm-eval families: the shared
 // vectors where they are at hand, and the committed corpora in testdata.
 package vectortest
 
@@ -34,9 +34,16 @@ func (c Case) Raises() string {
 	return s
 }
 
-// Files is the number of cases of each vector file of the family.
+// Files is the number of cases of each vector file of the two families.
 func Files() map[string]int {
 	return map[string]int{
+		"inspect_answer": 334, "inspect_answer_chars": 18, "inspect_bootstrap": 87, "inspect_choice": 194, "inspect_ci": 76,
+		"inspect_eval_results": 30, "inspect_f1_exact": 142, "inspect_grouped_aggregate_frequency": 242, "inspect_includes": 238,
+		"inspect_krippendorff": 54, "inspect_match": 1670, "inspect_math_candidates": 30, "inspect_mc_parse_answers": 258,
+		"inspect_mc_prompt": 105, "inspect_metrics": 95, "inspect_model_graded_grade": 23, "inspect_normalize_number": 119,
+		"inspect_pattern": 378, "inspect_perplexity": 15, "inspect_read_fields": 21, "inspect_reducer_fields": 14,
+		"inspect_reducers": 390, "inspect_shuffle_choices": 16, "inspect_stderr_clustered": 26, "inspect_str_to_float": 208,
+		"inspect_t_quantile": 88, "inspect_unicode_number": 202, "inspect_value_to_float": 120, "e2e_gsm8k_inspect": 8,
 		"e2e_gsm8k_lmeval": 16, "hfevaluate_pass_at_k": 83, "hfevaluate_squad": 37, "lmeval_acc_all": 12,
 		"lmeval_agg_f1_mcc": 204, "lmeval_agg_scalar": 212, "lmeval_agg_weighted": 48, "lmeval_bleu_chrf_ter": 93,
 		"lmeval_bootstrap_stderr": 45, "lmeval_boxed": 34, "lmeval_brier_softmax": 15,
