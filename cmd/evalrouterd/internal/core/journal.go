@@ -56,7 +56,9 @@ type Response struct {
 	// here, without a score.
 	Refused bool
 	// Failed is the error code when the answer cannot be graded at all.
-	Failed   string
+	Failed string
+	// Grade settles the task with its answer; nil when it is graded later.
+	Grade    *Grade `json:"-"`
 	Money    Settlement
 	Reserved usd.Micro
 	Transfer string

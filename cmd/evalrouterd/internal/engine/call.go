@@ -139,7 +139,9 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 	return settled{unknown: true, why: reasonOf(out), detail: detailOf(out)}, err
 }
 
-// record keeps an answer, settles its money and grades it.
+// record keeps an answer, grades it and settles it with its money. The grade
+// comes after the spool has the answer: a grader may take a process down, never
+// what was paid for.
 func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 	resp := r.response(j, out)
 	done, err := r.e.o.Spool.Keep(resp)
@@ -147,15 +149,15 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 		r.e.o.Log.Error("answer was not spooled", "run_id", string(r.id), "error", err.Error())
 		done = func() {}
 	}
+	if !resp.Refused && resp.Failed == "" {
+		g := r.grade(j.intent.Idx, j.task, out)
+		resp.Grade = &g
+	}
 	if err := r.persist("record", func(ctx context.Context) error { return r.e.o.Journal.Respond(ctx, resp) }); err != nil {
 		return settled{}, err
 	}
 	done()
-	s := settled{unreported: resp.Money.Unreported, overBound: resp.Money.OverBound}
-	if resp.Refused || resp.Failed != "" {
-		return s, nil
-	}
-	return s, r.grade(j.intent.Idx, j.task, out)
+	return settled{unreported: resp.Money.Unreported, overBound: resp.Money.OverBound}, nil
 }
 
 // response is an answer with its money decided.
@@ -189,9 +191,9 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// grade decides a recorded answer. A grader that fails, or gives what no
+// grade decides an answer. A grader that fails, or gives what no
 // grader may, is an error of ours.
-func (r *runner) grade(idx int, task bundle.Task, out provider.Outcome) error {
+func (r *runner) grade(idx int, task bundle.Task, out provider.Outcome) core.Grade {
 	g := core.Grade{Run: r.id, Idx: idx, Grader: r.grader.Identity()}
 	err := r.safely(func() error {
 		v, err := r.grader.Grade(task, bundle.Answer{Text: out.Text, Finish: out.Finish})
@@ -206,7 +208,7 @@ func (r *runner) grade(idx int, task bundle.Task, out provider.Outcome) error {
 	if err != nil {
 		r.e.o.Log.Error("the grader failed", "run_id", string(r.id), "index", idx, "grader", g.Grader.ID, "error", err.Error())
 	}
-	return r.persist("grade", func(ctx context.Context) error { return r.e.o.Answers.RecordGrade(ctx, g) })
+	return g
 }
 
 // gradeStored grades answers that an earlier process recorded and did not
@@ -221,12 +223,11 @@ func (r *runner) gradeStored(ctx context.Context, answered []int) error {
 		if err != nil {
 			return fmt.Errorf("read answer %d: %w", idx, err)
 		}
-		if !ok || ev.Raw == nil {
-			err = r.e.o.Answers.RecordGrade(ctx, core.Grade{Run: r.id, Idx: idx})
-		} else {
-			err = r.grade(idx, task, r.adapter.Parse(ev.Raw))
+		g := core.Grade{Run: r.id, Idx: idx}
+		if ok && ev.Raw != nil {
+			g = r.grade(idx, task, r.adapter.Parse(ev.Raw))
 		}
-		if err != nil {
+		if err := r.persist("grade", func(ctx context.Context) error { return r.e.o.Answers.RecordGrade(ctx, g) }); err != nil {
 			return err
 		}
 	}

@@ -15,19 +15,18 @@ import (
 // is the first of two commits before a request leaves the machine; a call
 // that died here was provably not sent.
 func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch []core.Intent) (out core.Reserved, err error) {
-	err = s.writer.do(ctx, func(t *tx) error {
+	err = s.writer.book(ctx, func(t *tx) error {
 		out = core.Reserved{}
-		var state core.State
-		var free usd.Micro
-		if err := t.row(`SELECT state, cap - charged - metered - reserved FROM runs WHERE id = $1`, string(run)).Scan(&state, &free); err != nil {
+		a, err := t.account(run)
+		if err != nil {
 			return err
 		}
-		if out.Running = state == core.Running; !out.Running {
+		if out.Running = a.state == core.Running; !out.Running {
 			return nil
 		}
 		var total usd.Micro
 		for _, in := range batch {
-			if in.Worst > free-total {
+			if in.Worst > a.free()-total {
 				break
 			}
 			total += in.Worst
@@ -36,9 +35,8 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		if out.Granted == 0 {
 			return nil
 		}
-		if err := t.one(`UPDATE runs SET reserved = reserved + $1 WHERE id = $2 AND state = 'running' AND charged + metered + reserved + $1 <= cap`,
-			int64(total), string(run)); err != nil {
-			return fmt.Errorf("reserve: %w", err)
+		if err := a.reserve(total); err != nil {
+			return err
 		}
 		for _, in := range batch[:out.Granted] {
 			if err := t.intent(run, l, in); err != nil {
@@ -50,10 +48,17 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 	return out, err
 }
 
+// intent opens a task and journals its call. A task that was called before has
+// a row, planned again; any other has none.
 func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
-	err := t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, $5, $6)
-		ON CONFLICT (run_id, idx) DO UPDATE SET state = 'in_call', attempt = excluded.attempt, max_cost = excluded.max_cost WHERE samples.state = 'planned'`,
-		string(run), in.Idx, in.TaskID, int64(in.Worst), in.Attempt, int64(t.now))
+	var err error
+	if in.Attempt == 1 {
+		err = t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, 1, $5)
+			ON CONFLICT (run_id, idx) DO NOTHING`, string(run), in.Idx, in.TaskID, int64(in.Worst), int64(t.now))
+	} else {
+		err = t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2 WHERE run_id = $3 AND idx = $4 AND state = 'planned'`,
+			in.Attempt, int64(in.Worst), string(run), in.Idx)
+	}
 	if err != nil {
 		return fmt.Errorf("open sample %d: %w", in.Idx, err)
 	}
@@ -73,7 +78,7 @@ func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
 // MarkSent is the second commit before a request leaves: from here on the
 // provider may have it. An error means that the request must not be sent.
 func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.book(ctx, func(t *tx) error {
 		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND fence = 1 AND `+stateBefore(core.CallSent), int64(t.now), string(call))
 	})
 }
@@ -90,7 +95,7 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 		}
 		usage = string(b)
 	}
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.book(ctx, func(t *tx) error {
 		err := t.one(`UPDATE calls SET state = 'responded', spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
 			WHERE id = $7 AND fence = 1 AND `+stateBefore(core.CallResponded),
 			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), string(r.Call))
@@ -113,6 +118,9 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 			return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
 		case r.Failed != "":
 			return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.ProviderError, r.Failed, r.Money.Spend, core.EventTaskFailed)
+		}
+		if r.Grade != nil {
+			return t.grade(*r.Grade, core.SampleInCall, r.Money.Spend)
 		}
 		return t.one(`UPDATE samples SET state = 'answered', charge = charge + $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`,
 			int64(r.Money.Spend), string(r.Run), r.Idx)
@@ -137,9 +145,13 @@ func (t *tx) settle(r core.Response) error {
 	if r.Metered {
 		charged, metered = 0, r.Money.Spend
 	}
-	err := t.one(`UPDATE runs SET reserved = reserved - $1, charged = charged + $2, metered = metered + $3, absorbed = absorbed + $4, unreported = unreported + $5
-		WHERE id = $6 AND reserved >= $1`,
-		int64(r.Reserved), int64(charged), int64(metered), int64(r.Money.Absorbed), flag(r.Money.Unreported), string(r.Run))
+	err := t.change(r.Run, func(a *account) error {
+		a.now.charged += charged
+		a.now.metered += metered
+		a.now.absorbed += r.Money.Absorbed
+		a.now.unreported += flag(r.Money.Unreported)
+		return a.release(r.Reserved)
+	})
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
@@ -170,7 +182,8 @@ func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bun
 }
 
 func (t *tx) tally(run core.RunID, o bundle.Outcome) error {
-	_, err := t.exec(`INSERT INTO tallies (run_id, outcome, n) VALUES ($1, $2, 1)
-		ON CONFLICT (run_id, outcome) DO UPDATE SET n = tallies.n + 1`, string(run), string(o))
-	return err
+	return t.change(run, func(a *account) error {
+		a.count(o)
+		return nil
+	})
 }

@@ -20,6 +20,8 @@ type dialect struct {
 	goose goose.Dialect
 	// begin opens a write transaction.
 	begin string
+	// lock ends a SELECT whose row nobody else may change before the commit.
+	lock string
 	// snapshot is the isolation in which several reads agree.
 	snapshot sql.IsolationLevel
 	open     func(context.Context) (write, read *sql.DB, err error)
@@ -29,7 +31,7 @@ type dialect struct {
 func dialectOf(o Options) dialect {
 	if o.Postgres != "" {
 		return dialect{
-			name: "postgres", goose: goose.DialectPostgres, begin: "BEGIN", snapshot: sql.LevelRepeatableRead,
+			name: "postgres", goose: goose.DialectPostgres, begin: "BEGIN", lock: " FOR UPDATE", snapshot: sql.LevelRepeatableRead,
 			open: func(context.Context) (*sql.DB, *sql.DB, error) {
 				db, err := sql.Open("pgx", o.Postgres)
 				return db, db, err

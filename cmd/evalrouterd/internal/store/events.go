@@ -13,14 +13,10 @@ import (
 // order of commits is the order of sequences, without gaps. Every event
 // carries the run's money at that moment.
 func (t *tx) event(run core.RunID, kind string, data map[string]any) error {
-	var seq int64
-	var spend, reserved usd.Micro
-	err := t.row(`UPDATE runs SET next_seq = next_seq + 1 WHERE id = $1 RETURNING next_seq - 1, charged + metered, reserved`, string(run)).
-		Scan(&seq, &spend, &reserved)
-	if err != nil {
-		return fmt.Errorf("number event: %w", err)
-	}
-	return t.insertEvent(run, seq, kind, spend, reserved, data)
+	return t.change(run, func(a *account) error {
+		a.now.nextSeq++
+		return t.insertEvent(run, a.now.nextSeq-1, kind, a.now.charged+a.now.metered, a.now.reserved, data)
+	})
 }
 
 func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved usd.Micro, data map[string]any) error {
@@ -39,7 +35,7 @@ func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved
 
 // AppendEvent writes one event by itself.
 func (s *Store) AppendEvent(ctx context.Context, run core.RunID, kind string, data map[string]any) error {
-	return s.writer.do(ctx, func(t *tx) error { return t.event(run, kind, copyData(data)) })
+	return s.writer.book(ctx, func(t *tx) error { return t.event(run, kind, copyData(data)) })
 }
 
 func copyData(m map[string]any) map[string]any {

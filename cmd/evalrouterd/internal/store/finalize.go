@@ -24,7 +24,8 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 			return nil
 		}
 		var open int
-		if err := t.row(`SELECT count(*) FROM samples WHERE run_id = $1 AND state IN ('in_call', 'answered')`, string(id)).Scan(&open); err != nil {
+		if err := t.row(`SELECT (SELECT count(*) FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent')) +
+			(SELECT count(*) FROM samples WHERE run_id = $1 AND state = 'answered')`, string(id)).Scan(&open); err != nil {
 			return err
 		}
 		if open > 0 || e.Run.Reserved != 0 {

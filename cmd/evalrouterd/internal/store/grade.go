@@ -17,29 +17,38 @@ const maxExtracted = 200
 // RecordGrade settles an answered task. It needs nothing but the stored
 // answer, so it can be repeated at any time for free.
 func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
-	return s.writer.do(ctx, func(t *tx) error {
-		if g.Verdict == nil {
-			return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, 0, core.EventTaskFailed)
+	return s.writer.book(ctx, func(t *tx) error { return t.grade(g, core.SampleAnswered, 0) })
+}
+
+// grade settles a task that is in a state, adding what it cost beyond what
+// was recorded before.
+func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
+	if g.Verdict == nil {
+		return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, cost, core.EventTaskFailed)
+	}
+	v := *g.Verdict
+	var begin, end sql.NullInt64
+	if v.Span != nil {
+		begin, end = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
+	}
+	err := t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
+		charge = charge + $9 WHERE run_id = $10 AND idx = $11 AND state = $12`,
+		string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), begin, end, text(v.Rule), g.Grader.ID+"@"+g.Grader.Version, int64(t.now),
+		int64(cost), string(g.Run), g.Idx, string(from))
+	if err != nil {
+		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
+	}
+	if err := t.tally(g.Run, v.Outcome); err != nil {
+		return err
+	}
+	charge := cost // a task that was still being asked had cost nothing before
+	if from != core.SampleInCall {
+		if err := t.row(`SELECT charge FROM samples WHERE run_id = $1 AND idx = $2`, string(g.Run), g.Idx).Scan(&charge); err != nil {
+			return fmt.Errorf("read the charge of sample %d: %w", g.Idx, err)
 		}
-		v := *g.Verdict
-		var from, to sql.NullInt64
-		if v.Span != nil {
-			from, to = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
-		}
-		var charge usd.Micro
-		err := t.row(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8
-			WHERE run_id = $9 AND idx = $10 AND state = 'answered' RETURNING charge`,
-			string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), from, to, text(v.Rule), g.Grader.ID+"@"+g.Grader.Version, int64(t.now), string(g.Run), g.Idx).
-			Scan(&charge)
-		if err != nil {
-			return fmt.Errorf("grade sample %d: %w", g.Idx, err)
-		}
-		if err := t.tally(g.Run, v.Outcome); err != nil {
-			return err
-		}
-		return t.event(g.Run, core.EventTaskGraded, map[string]any{
-			"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": charge.Wire(),
-		})
+	}
+	return t.event(g.Run, core.EventTaskGraded, map[string]any{
+		"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": charge.Wire(),
 	})
 }
 

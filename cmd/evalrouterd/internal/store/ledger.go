@@ -54,22 +54,35 @@ func (t *tx) move(m transfer) error {
 		return nil
 	}
 	from, to := accountID(m.workspace, m.book, m.from), accountID(m.workspace, m.book, m.to)
-	n, err := t.exec(`UPDATE ledger_accounts SET balance = balance - $1 WHERE id = $2 AND (allow_negative = 1 OR balance >= $1)`,
-		int64(m.amount), from)
-	if err != nil {
-		return fmt.Errorf("take from %s: %w", m.from, err)
+	if err := t.shift(from, to, m.amount); err != nil {
+		return err
 	}
-	if n == 0 {
-		return errShort
-	}
-	if err := t.one(`UPDATE ledger_accounts SET balance = balance + $1 WHERE id = $2`, int64(m.amount), to); err != nil {
-		return fmt.Errorf("give to %s: %w", m.to, err)
-	}
-	_, err = t.exec(`INSERT INTO transfers (id, workspace_id, debit, credit, amount, code, run_id, call_id, note, created_at)
+	_, err := t.exec(`INSERT INTO transfers (id, workspace_id, debit, credit, amount, code, run_id, call_id, note, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		m.id, string(m.workspace), from, to, int64(m.amount), m.code, null(string(m.run)), null(string(m.call)), m.note, int64(t.now))
 	if err != nil {
 		return fmt.Errorf("write transfer: %w", err)
+	}
+	return nil
+}
+
+// shift changes both balances. What books defer cannot fall short: a charge is
+// taken from what its own run holds.
+func (t *tx) shift(from, to string, amount usd.Micro) error {
+	if t.books.deferred {
+		t.adjust(from, -amount)
+		t.adjust(to, amount)
+		return nil
+	}
+	n, err := t.exec(`UPDATE ledger_accounts SET balance = balance - $1 WHERE id = $2 AND (allow_negative = 1 OR balance >= $1)`, int64(amount), from)
+	if err != nil {
+		return fmt.Errorf("take from %s: %w", from, err)
+	}
+	if n == 0 {
+		return errShort
+	}
+	if err := t.one(`UPDATE ledger_accounts SET balance = balance + $1 WHERE id = $2`, int64(amount), to); err != nil {
+		return fmt.Errorf("give to %s: %w", to, err)
 	}
 	return nil
 }

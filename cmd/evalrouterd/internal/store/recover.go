@@ -29,7 +29,7 @@ func (s *Store) Recover(ctx context.Context) (core.Recovered, error) {
 }
 
 func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error) {
-	err = s.writer.do(ctx, func(t *tx) error {
+	err = s.writer.book(ctx, func(t *tx) error {
 		out = core.Recovered{}
 		live, err := t.liveCalls(recoverBatch)
 		if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error)
 // intents are planned again, sent calls become unknown, and answers that could
 // not be graded are errors of ours. Afterwards the run can end.
 func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.book(ctx, func(t *tx) error {
 		live, err := t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY id`, string(run))
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (t *tx) indices(q string, args ...any) ([]int, error) {
 }
 
 func (t *tx) liveCalls(limit int) ([]core.Call, error) {
-	return t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY id LIMIT $1`, limit)
+	return t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
 }
 
 func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {

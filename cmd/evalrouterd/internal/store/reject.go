@@ -12,7 +12,7 @@ import (
 // transaction: the reservation moves with it and is never free in between. A
 // crash leaves an intent, which was provably not sent.
 func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l core.Lease, next core.Intent, data map[string]any) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.book(ctx, func(t *tx) error {
 		if err := t.endCall(e, to); err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 
 // Replan ends a call that provably did no work and plans its task again.
 func (s *Store) Replan(ctx context.Context, e core.Ended, to core.CallState) error {
-	return s.writer.do(ctx, func(t *tx) error { return t.replan(e, to) })
+	return s.writer.book(ctx, func(t *tx) error { return t.replan(e, to) })
 }
 
 func (t *tx) replan(e core.Ended, to core.CallState) error {
@@ -43,7 +43,7 @@ func (t *tx) replan(e core.Ended, to core.CallState) error {
 
 // GiveUp ends a call that did no work and settles its task as an error.
 func (s *Store) GiveUp(ctx context.Context, e core.Ended, to core.CallState, refused bool, code string) error {
-	return s.writer.do(ctx, func(t *tx) error {
+	return s.writer.book(ctx, func(t *tx) error {
 		if err := t.endCall(e, to); err != nil {
 			return err
 		}
@@ -62,14 +62,18 @@ func (s *Store) GiveUp(ctx context.Context, e core.Ended, to core.CallState, ref
 // be recorded. The reservation is released and waived: nobody is charged for
 // what cannot be known, and nothing is sent again by itself.
 func (s *Store) MarkUnknown(ctx context.Context, e core.Ended) error {
-	return s.writer.do(ctx, func(t *tx) error { return t.unknown(e) })
+	return s.writer.book(ctx, func(t *tx) error { return t.unknown(e) })
 }
 
 func (t *tx) unknown(e core.Ended) error {
 	if err := t.endCall(e, core.CallUnknown); err != nil {
 		return err
 	}
-	if err := t.one(`UPDATE runs SET reserved = reserved - $1, waived = waived + $1 WHERE id = $2 AND reserved >= $1`, int64(e.Reserved), string(e.Run)); err != nil {
+	err := t.change(e.Run, func(a *account) error {
+		a.now.waived += e.Reserved
+		return a.release(e.Reserved)
+	})
+	if err != nil {
 		return fmt.Errorf("waive: %w", err)
 	}
 	if err := t.event(e.Run, core.EventWaived, map[string]any{"index": e.Idx, "waived_microusd": e.Reserved.Wire()}); err != nil {
@@ -107,7 +111,7 @@ func stateBefore(to core.CallState) string {
 }
 
 func (t *tx) release(e core.Ended) error {
-	if err := t.one(`UPDATE runs SET reserved = reserved - $1 WHERE id = $2 AND reserved >= $1`, int64(e.Reserved), string(e.Run)); err != nil {
+	if err := t.change(e.Run, func(a *account) error { return a.release(e.Reserved) }); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
 	return nil

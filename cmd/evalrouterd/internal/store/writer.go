@@ -24,14 +24,26 @@ const maxBatch = 512
 // unexpected way, the transaction is rolled back and the rest runs again: its
 // function may therefore run more than once and must set its results afresh.
 type op struct {
-	fn func(*tx) error
+	fn   func(*tx) error
+	kind opKind
+	err  error
+	done chan error
+}
+
+// opKind says how an operation stands beside the others of its batch.
+type opKind int
+
+const (
+	// plain operations find the books written and write them themselves.
+	plain opKind = iota
 	// guarded operations may refuse. They run behind a savepoint, so that a
 	// refusal takes nothing from the operations around it and costs them
 	// nothing.
-	guarded bool
-	err     error
-	done    chan error
-}
+	guarded
+	// booked operations touch runs and ledger through the books alone, and
+	// share them with those beside them.
+	booked
+)
 
 // writer owns the one connection that writes. It runs queued operations in
 // order, as many in one transaction as had queued when it began.
@@ -39,6 +51,7 @@ type writer struct {
 	db      *sql.DB
 	conn    *sql.Conn // nil after it broke
 	begin   string
+	lock    string // ends a SELECT whose row is to stay as it is until the commit
 	now     func() time.Time
 	stmts   map[string]*sql.Stmt
 	last    atomic.Int64 // the latest time that was given out
@@ -56,7 +69,7 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 		return nil, err
 	}
 	w := &writer{
-		db: db, conn: conn, begin: d.begin, now: now, stmts: map[string]*sql.Stmt{},
+		db: db, conn: conn, begin: d.begin, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -72,7 +85,13 @@ func (w *writer) do(ctx context.Context, fn func(*tx) error) error {
 
 // ask is do for operations that may refuse.
 func (w *writer) ask(ctx context.Context, fn func(*tx) error) error {
-	return w.carryOut(ctx, &op{fn: fn, guarded: true, done: make(chan error, 1)})
+	return w.carryOut(ctx, &op{fn: fn, kind: guarded, done: make(chan error, 1)})
+}
+
+// book is do for operations that change runs and ledger through the books
+// alone.
+func (w *writer) book(ctx context.Context, fn func(*tx) error) error {
+	return w.carryOut(ctx, &op{fn: fn, kind: booked, done: make(chan error, 1)})
 }
 
 func (w *writer) carryOut(ctx context.Context, o *op) error {
@@ -161,6 +180,10 @@ func (w *writer) collect(first *op) []*op {
 	return batch
 }
 
+// errBooks says that what a batch did together could not be written, though
+// each of its operations had succeeded.
+var errBooks = errors.New("the books do not close")
+
 // run commits a batch, leaving out the operations that fail. Nobody is told
 // anything before the commit: a refusal may rest on a row of the same batch.
 func (w *writer) run(batch []*op) {
@@ -168,6 +191,10 @@ func (w *writer) run(batch []*op) {
 	var fault error
 	for rest := batch; len(rest) > 0; {
 		bad, err := w.attempt(rest)
+		if bad < 0 && len(rest) > 1 && errors.Is(err, errBooks) {
+			w.apart(failed, rest)
+			return
+		}
 		if bad < 0 {
 			fault = err
 			break
@@ -176,9 +203,7 @@ func (w *writer) run(batch []*op) {
 		failed = append(failed, rest[bad])
 		rest = append(rest[:bad:bad], rest[bad+1:]...)
 	}
-	for _, o := range failed {
-		o.done <- o.err
-	}
+	tell(failed)
 	for _, o := range batch {
 		if slices.Contains(failed, o) {
 			continue
@@ -187,6 +212,21 @@ func (w *writer) run(batch []*op) {
 			o.err = fault
 		}
 		o.done <- o.err
+	}
+}
+
+func tell(ops []*op) {
+	for _, o := range ops {
+		o.done <- o.err
+	}
+}
+
+// apart runs each operation of a batch in a transaction of its own, so that
+// the one at fault is found and the others are carried out.
+func (w *writer) apart(failed, rest []*op) {
+	tell(failed)
+	for _, o := range rest {
+		w.run([]*op{o})
 	}
 }
 
@@ -205,6 +245,10 @@ func (w *writer) attempt(batch []*op) (bad int, err error) {
 			return i, err
 		}
 	}
+	if err := t.closeBooks(); err != nil {
+		w.rollback(ctx)
+		return -1, fmt.Errorf("%w: %w", errBooks, err)
+	}
 	if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		w.rollback(ctx)
 		return -1, fmt.Errorf("commit: %w", err)
@@ -216,7 +260,14 @@ func (w *writer) attempt(batch []*op) (bad int, err error) {
 // carry runs one operation. A guarded one that refuses leaves its error in the
 // operation and the transaction as it was.
 func (t *tx) carry(o *op) error {
-	if !o.guarded {
+	t.books.deferred = o.kind == booked
+	if o.kind == booked {
+		return calm(o.fn, t)
+	}
+	if err := t.closeBooks(); err != nil {
+		return err
+	}
+	if o.kind == plain {
 		return calm(o.fn, t)
 	}
 	if _, err := t.exec("SAVEPOINT op"); err != nil {
@@ -268,8 +319,9 @@ func (w *writer) clock() core.Micros {
 
 // tx is an open write transaction with one fixed time.
 type tx struct {
-	w   *writer
-	now core.Micros
+	w     *writer
+	now   core.Micros
+	books books
 }
 
 func (t *tx) stmt(q string) (*sql.Stmt, error) {

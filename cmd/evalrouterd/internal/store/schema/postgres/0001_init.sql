@@ -89,7 +89,7 @@ CREATE TABLE samples (
   score DOUBLE PRECISION, extracted TEXT NOT NULL DEFAULT '', span_from BIGINT, span_to BIGINT, rule TEXT NOT NULL DEFAULT '',
   grader TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at BIGINT NOT NULL, ended_at BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, idx));
-CREATE INDEX samples_open ON samples (run_id, idx) WHERE state IN ('planned', 'in_call', 'answered');
+CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'answered');
 
 -- The journal of provider calls, written before each is made.
 CREATE TABLE calls (
@@ -103,14 +103,13 @@ CREATE TABLE calls (
   sent_at BIGINT NOT NULL DEFAULT 0, ended_at BIGINT NOT NULL DEFAULT 0,
   UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx));
 CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
-CREATE INDEX calls_live ON calls (id) WHERE state IN ('intent', 'sent');
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
--- inserts append. hash is the SHA-256 of the uncompressed bytes.
+-- inserts append and what expires first stands first. hash is the SHA-256 of
+-- the uncompressed bytes.
 CREATE TABLE blobs (
   call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size BIGINT NOT NULL, codec TEXT NOT NULL, data BYTEA NOT NULL,
   expires_at BIGINT NOT NULL);
-CREATE INDEX blobs_expiry ON blobs (expires_at);
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id), seq BIGINT NOT NULL, type TEXT NOT NULL, at BIGINT NOT NULL, doc TEXT NOT NULL,

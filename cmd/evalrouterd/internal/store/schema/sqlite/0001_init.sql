@@ -17,7 +17,7 @@ CREATE TABLE ledger_accounts (
 CREATE TABLE transfers (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, debit TEXT NOT NULL REFERENCES ledger_accounts (id),
   credit TEXT NOT NULL REFERENCES ledger_accounts (id), amount INTEGER NOT NULL CHECK (amount > 0), code TEXT NOT NULL,
-  run_id TEXT, call_id TEXT, note TEXT NOT NULL DEFAULT '', created_at INTEGER NOT NULL, CHECK (debit <> credit)) STRICT;
+  run_id TEXT, call_id TEXT, note TEXT NOT NULL DEFAULT '', created_at INTEGER NOT NULL, CHECK (debit <> credit)) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX transfers_once_call ON transfers (call_id, code) WHERE call_id IS NOT NULL;
 CREATE INDEX transfers_run ON transfers (run_id) WHERE run_id IS NOT NULL;
 CREATE INDEX transfers_workspace ON transfers (workspace_id, created_at, id);
@@ -89,7 +89,7 @@ CREATE TABLE samples (
   score REAL, extracted TEXT NOT NULL DEFAULT '', span_from INTEGER, span_to INTEGER, rule TEXT NOT NULL DEFAULT '',
   grader TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, idx)) STRICT, WITHOUT ROWID;
-CREATE INDEX samples_open ON samples (run_id, idx) WHERE state IN ('planned', 'in_call', 'answered');
+CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'answered');
 
 -- The journal of provider calls, written before each is made.
 CREATE TABLE calls (
@@ -103,14 +103,13 @@ CREATE TABLE calls (
   sent_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0,
   UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx)) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
-CREATE INDEX calls_live ON calls (id) WHERE state IN ('intent', 'sent');
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
--- inserts append. hash is the SHA-256 of the uncompressed bytes.
+-- inserts append and what expires first stands first. hash is the SHA-256 of
+-- the uncompressed bytes.
 CREATE TABLE blobs (
   call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size INTEGER NOT NULL, codec TEXT NOT NULL, data BLOB NOT NULL,
-  expires_at INTEGER NOT NULL) STRICT;
-CREATE INDEX blobs_expiry ON blobs (expires_at);
+  expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, doc TEXT NOT NULL,
