@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,28 +15,47 @@ import (
 func main() { os.Exit(run(os.Args[1:])) }
 
 const usage = `usage: scripts/bench startup [N]
+       scripts/bench engine [flags]
 
-  startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)`
+  startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)
+  engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags`
 
 func run(args []string) int {
-	if len(args) == 0 || args[0] != "startup" {
+	var err error
+	switch {
+	case len(args) > 0 && args[0] == "startup":
+		err = startups(args[1:])
+	case len(args) > 0 && args[0] == "engine":
+		err = engine(args[1:])
+	default:
+		err = errUsage
+	}
+	switch {
+	case errors.Is(err, errUsage):
 		fmt.Fprintln(os.Stderr, usage)
 		return 2
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		return 1
 	}
+	return 0
+}
+
+var errUsage = errors.New("usage")
+
+func startups(args []string) error {
 	n := 51
-	if len(args) > 1 {
-		if _, err := fmt.Sscan(args[1], &n); err != nil || n < 1 {
-			fmt.Fprintln(os.Stderr, usage)
-			return 2
+	if len(args) > 0 {
+		if _, err := fmt.Sscan(args[0], &n); err != nil || n < 1 {
+			return errUsage
 		}
 	}
 	for _, c := range [][]string{{"bin/evalrouter", "--version"}, {"bin/evalrouter", "--help"}, {"bin/evalrouterd", "version"}} {
 		if err := startup(c, n); err != nil {
-			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-			return 1
+			return err
 		}
 	}
-	return 0
+	return nil
 }
 
 // startup times a command as a whole process. The first three runs warm the

@@ -301,6 +301,7 @@ func (r *runner) shutdown(s *service, srv *http.Server, cutOff context.CancelFun
 		// A client that holds its connection is not worth waiting for.
 		r.log.Debug("connections cut off", "error", srv.Close())
 	}
+	r.log.Info("stopped", "commits", s.store.Commits())
 	return s.stop(ctx)
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// clockTicks is the kernel's unit of process times on every Linux that Go
+// runs on.
+const clockTicks = 100
+
+// cpuOf is the CPU time of an ended process, in seconds.
+func cpuOf(p *os.ProcessState) float64 { return (p.UserTime() + p.SystemTime()).Seconds() }
+
+// cpuNow is the CPU time of a running process so far, in seconds; 0 where it
+// cannot be read.
+func cpuNow(pid int) float64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(f[11], 64)
+	system, _ := strconv.ParseFloat(f[12], 64)
+	return (user + system) / clockTicks
+}
+
+// peakNow is the largest resident size of a running process so far, in bytes.
+func peakNow(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, ok := strings.Cut(string(b), "VmHWM:")
+	if !ok {
+		return 0
+	}
+	f := strings.Fields(rest)
+	kib, _ := strconv.ParseInt(f[0], 10, 64)
+	return kib << 10
+}
