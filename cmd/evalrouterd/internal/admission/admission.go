@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -33,6 +34,8 @@ type Store interface {
 type Catalog interface {
 	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
 	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	// TaskIDs yields the ids of the tasks at ascending positions.
+	TaskIDs(context.Context, core.Profile, []int) iter.Seq2[string, error]
 	Route(core.RouteID) (core.Target, bool)
 }
 
@@ -184,12 +187,11 @@ func (s *Service) taskIDs(ctx context.Context, q core.Quote) (string, error) {
 	}
 	slices.Sort(at)
 	h := sha256.New()
-	for _, pos := range at {
-		task, err := s.Catalog.Task(ctx, q.Profile, pos)
+	for id, err := range s.Catalog.TaskIDs(ctx, q.Profile, at) {
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("name the selected tasks: %w", err)
 		}
-		fmt.Fprintln(h, task.ID)
+		fmt.Fprintln(h, id)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -22,7 +22,7 @@ type Store interface {
 	Profiles(context.Context, core.Scope) ([]core.Profile, error)
 	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
 	PutProfile(context.Context, string, core.Profile, iter.Seq2[bundle.Task, error]) (bool, error)
-	Task(context.Context, core.ProfileID, int) (bundle.Task, error)
+	TasksAt(context.Context, core.ProfileID, []int) (map[int]bundle.Task, error)
 	TaskIDs(context.Context, core.ProfileID) iter.Seq2[string, error]
 	Now() core.Micros
 }
@@ -76,32 +76,86 @@ func graderOf(raw json.RawMessage) (bundle.Grader, error) {
 
 // Task gives the task at a position of a benchmark.
 func (c *Catalog) Task(ctx context.Context, p core.Profile, pos int) (bundle.Task, error) {
+	all, err := c.TasksAt(ctx, p, []int{pos})
+	return all[pos], err
+}
+
+// TasksAt gives the tasks at positions of a benchmark: all of them, or as many as
+// may be held in memory at once, and at least one.
+func (c *Catalog) TasksAt(ctx context.Context, p core.Profile, positions []int) (map[int]bundle.Task, error) {
 	if p.Generator == nil {
-		return c.store.Task(ctx, p.ID, pos)
+		return c.store.TasksAt(ctx, p.ID, positions)
 	}
 	tasks, err := generated(*p.Generator, p.TaskCount)
 	if err != nil {
-		return bundle.Task{}, err
+		return nil, err
 	}
-	return tasks.Task(pos)
+	out := make(map[int]bundle.Task, len(positions))
+	for _, pos := range positions {
+		if out[pos], err = tasks.Task(pos); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// TaskIDs yields every task's id in the benchmark's own order.
-func (c *Catalog) TaskIDs(ctx context.Context, p core.Profile) iter.Seq2[string, error] {
-	if p.Generator == nil {
-		return c.store.TaskIDs(ctx, p.ID)
-	}
+// idsAtOnce is up to how many tasks are read one by one to learn their ids;
+// more are found by going through the whole benchmark.
+const idsAtOnce = 2000
+
+// TaskIDs yields the ids of the tasks at ascending positions.
+func (c *Catalog) TaskIDs(ctx context.Context, p core.Profile, positions []int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		tasks, err := generated(*p.Generator, p.TaskCount)
-		if err != nil {
-			yield("", err)
-			return
+		ids := c.idsByTask
+		if p.Generator == nil && len(positions) > idsAtOnce {
+			ids = c.idsByScan
 		}
-		for pos := range tasks.Len() {
-			t, err := tasks.Task(pos)
-			if !yield(t.ID, err) || err != nil {
-				return
-			}
+		if err := ids(ctx, p, positions, func(id string) bool { return yield(id, nil) }); err != nil {
+			yield("", err)
 		}
 	}
+}
+
+func (c *Catalog) idsByTask(ctx context.Context, p core.Profile, positions []int, yield func(string) bool) error {
+	for len(positions) > 0 {
+		chunk := positions[:min(len(positions), 64)]
+		tasks, err := c.TasksAt(ctx, p, chunk)
+		if err != nil {
+			return err
+		}
+		for len(chunk) > 0 {
+			t, ok := tasks[chunk[0]]
+			if !ok {
+				break
+			}
+			if !yield(t.ID) {
+				return nil
+			}
+			chunk, positions = chunk[1:], positions[1:]
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) idsByScan(ctx context.Context, p core.Profile, positions []int, yield func(string) bool) error {
+	pos := 0
+	for id, err := range c.store.TaskIDs(ctx, p.ID) {
+		if err != nil {
+			return err
+		}
+		if len(positions) == 0 {
+			return nil
+		}
+		if pos == positions[0] {
+			if !yield(id) {
+				return nil
+			}
+			positions = positions[1:]
+		}
+		pos++
+	}
+	if len(positions) > 0 {
+		return fmt.Errorf("read tasks of %s: position %d is not there", p.ID, positions[0])
+	}
+	return nil
 }

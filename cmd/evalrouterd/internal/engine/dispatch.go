@@ -58,10 +58,13 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 		n = 1 // near the cap, what does not fit would be rendered again and again
 	}
 	places := r.queue.peek(n)
+	if err := r.tasksAt(ctx, places); err != nil {
+		return 0, err
+	}
 	jobs := make([]job, len(places))
 	intents := make([]core.Intent, len(places))
 	for i, p := range places {
-		if jobs[i], err = r.prepare(ctx, p); err != nil {
+		if jobs[i], err = r.prepare(p); err != nil {
 			return 0, err
 		}
 		intents[i] = jobs[i].intent
@@ -75,6 +78,7 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	}
 	r.queue.take(res.Granted)
 	for _, j := range jobs[:res.Granted] {
+		r.forget(j.intent.Idx)
 		r.inflight++
 		r.dispatched++
 		j.number = r.dispatched
@@ -128,11 +132,8 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 }
 
 // prepare renders a task's request and bounds its cost.
-func (r *runner) prepare(ctx context.Context, p core.Redo) (job, error) {
-	task, err := r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(p.Idx))
-	if err != nil {
-		return job{}, fmt.Errorf("read task %d: %w", p.Idx, err)
-	}
+func (r *runner) prepare(p core.Redo) (job, error) {
+	task := r.task(p.Idx)
 	req := provider.RequestFor(r.quote, task)
 	req.Key, req.Attempt = r.key, p.Attempt+1
 	body, err := r.adapter.Render(req)

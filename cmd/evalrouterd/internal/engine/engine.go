@@ -70,6 +70,8 @@ type Life interface {
 // Tasks is where tasks and graders come from.
 type Tasks interface {
 	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	// TasksAt gives those at positions, or as many as fit into memory at once.
+	TasksAt(context.Context, core.Profile, []int) (map[int]bundle.Task, error)
 	Grader(core.Profile) (bundle.Grader, error)
 }
 

@@ -32,6 +32,7 @@ type runner struct {
 	key     provider.Secret
 
 	queue      queue
+	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
 	inflight   int
 	dispatched int // calls begun by this process
 	// blocked says that the next task did not fit under the cap: nothing is
@@ -72,7 +73,7 @@ type settled struct {
 }
 
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
-	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail()}
+	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail(), ahead: map[int]bundle.Task{}}
 	r.waiting, r.stopWaiting = context.WithCancel(e.dispatch)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -181,13 +182,40 @@ func (s *Store) putTasks(ctx context.Context, claim string, id core.ProfileID, t
 	return flush()
 }
 
-// Task reads one stored task by its position in the benchmark.
-func (s *Store) Task(ctx context.Context, id core.ProfileID, pos int) (t bundle.Task, err error) {
-	var doc string
-	if err := s.read.QueryRowContext(ctx, `SELECT doc FROM tasks WHERE profile_id = $1 AND pos = $2`, string(id), pos).Scan(&doc); err != nil {
-		return t, fmt.Errorf("read task %d of %s: %w", pos, id, err)
+// maxTaskBytes bounds what one reading of tasks holds in memory.
+const maxTaskBytes = 8 << 20
+
+// TasksAt reads stored tasks by their positions in the benchmark: all of them, or
+// as many as fit into 8 MiB, and at least one.
+func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int) (map[int]bundle.Task, error) {
+	args := []any{string(id)}
+	var in strings.Builder
+	for i, pos := range positions {
+		fmt.Fprintf(&in, ", $%d", i+2)
+		args = append(args, pos)
 	}
-	return t, json.Unmarshal([]byte(doc), &t)
+	rows, err := s.read.QueryContext(ctx, `SELECT pos, doc FROM tasks WHERE profile_id = $1 AND pos IN (`+strings.TrimPrefix(in.String(), ", ")+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks of %s: %w", id, err)
+	}
+	defer rows.Close()
+	out, size := map[int]bundle.Task{}, 0
+	for size < maxTaskBytes && rows.Next() {
+		var pos int
+		var doc []byte
+		if err := rows.Scan(&pos, &doc); err != nil {
+			return nil, err
+		}
+		var t bundle.Task
+		if err := json.Unmarshal(doc, &t); err != nil {
+			return nil, fmt.Errorf("decode task %d of %s: %w", pos, id, err)
+		}
+		out[pos], size = t, size+len(doc)
+	}
+	if len(out) == 0 && rows.Err() == nil {
+		return nil, fmt.Errorf("read tasks of %s: position %d is not there", id, positions[0])
+	}
+	return out, rows.Err()
 }
 
 // TaskIDs yields the ids of a stored benchmark in order.

@@ -454,10 +454,13 @@ func TestProfiles_VersionsNeverChange(t *testing.T) {
 		if _, err := d.PutProfile(ctx, "c5", broken, none); err == nil {
 			t.Error("a benchmark of a hundred tasks was admitted with none")
 		}
-		task, err := d.Task(ctx, profile.ID, 7)
+		tasks, err := d.TasksAt(ctx, profile.ID, []int{99, 7})
 		d.check(err)
-		if task.ID != "t007" || task.Target[0] != "8" {
-			t.Errorf("task %+v", task)
+		if task := tasks[7]; len(tasks) != 2 || task.ID != "t007" || task.Target[0] != "8" {
+			t.Errorf("tasks %+v", tasks)
+		}
+		if _, err := d.TasksAt(ctx, profile.ID, []int{100}); err == nil {
+			t.Error("a task beyond the last was read")
 		}
 		n := 0
 		for id, err := range d.TaskIDs(ctx, profile.ID) {
@@ -570,9 +573,10 @@ func TestProfiles_TwoAdmissionsAtOnce(t *testing.T) {
 		}
 		p, err := d.Profile(ctx, scope, "raced@1")
 		d.check(err)
+		stored, err := d.TasksAt(ctx, p.ID, []int{0, 1})
+		d.check(err)
 		for pos := range 2 {
-			task, err := d.Task(ctx, p.ID, pos)
-			d.check(err)
+			task := stored[pos]
 			if p.ManifestSHA256 != "m-fast" || task.ID != fmt.Sprintf("fast%d", pos+1) {
 				t.Errorf("manifest %s with task %s", p.ManifestSHA256, task.ID)
 			}
