@@ -16,9 +16,11 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 const usage = `usage: scripts/bench startup [N]
        scripts/bench engine [flags]
+       scripts/bench plan [flags]
 
   startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)
-  engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags`
+  engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
+  plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags`
 
 func run(args []string) int {
 	var err error
@@ -27,6 +29,8 @@ func run(args []string) int {
 		err = startups(args[1:])
 	case len(args) > 0 && args[0] == "engine":
 		err = engine(args[1:])
+	case len(args) > 0 && args[0] == "plan":
+		err = plan(args[1:])
 	default:
 		err = errUsage
 	}

@@ -23,7 +23,6 @@ type Store interface {
 	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
 	PutProfile(context.Context, string, core.Profile, iter.Seq2[bundle.Task, error]) (bool, error)
 	TasksAt(context.Context, core.ProfileID, []int) (map[int]bundle.Task, error)
-	TaskIDs(context.Context, core.ProfileID) iter.Seq2[string, error]
 	Now() core.Micros
 }
 
@@ -99,63 +98,28 @@ func (c *Catalog) TasksAt(ctx context.Context, p core.Profile, positions []int) 
 	return out, nil
 }
 
-// idsAtOnce is up to how many tasks are read one by one to learn their ids;
-// more are found by going through the whole benchmark.
-const idsAtOnce = 2000
-
-// TaskIDs yields the ids of the tasks at ascending positions.
+// TaskIDs yields the ids of the tasks at positions, in their order.
 func (c *Catalog) TaskIDs(ctx context.Context, p core.Profile, positions []int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		ids := c.idsByTask
-		if p.Generator == nil && len(positions) > idsAtOnce {
-			ids = c.idsByScan
-		}
-		if err := ids(ctx, p, positions, func(id string) bool { return yield(id, nil) }); err != nil {
-			yield("", err)
+		for len(positions) > 0 {
+			tasks, err := c.TasksAt(ctx, p, positions[:min(len(positions), tasksAtOnce)])
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for len(positions) > 0 {
+				t, ok := tasks[positions[0]]
+				if !ok {
+					break
+				}
+				if !yield(t.ID, nil) {
+					return
+				}
+				positions = positions[1:]
+			}
 		}
 	}
 }
 
-func (c *Catalog) idsByTask(ctx context.Context, p core.Profile, positions []int, yield func(string) bool) error {
-	for len(positions) > 0 {
-		chunk := positions[:min(len(positions), 64)]
-		tasks, err := c.TasksAt(ctx, p, chunk)
-		if err != nil {
-			return err
-		}
-		for len(chunk) > 0 {
-			t, ok := tasks[chunk[0]]
-			if !ok {
-				break
-			}
-			if !yield(t.ID) {
-				return nil
-			}
-			chunk, positions = chunk[1:], positions[1:]
-		}
-	}
-	return nil
-}
-
-func (c *Catalog) idsByScan(ctx context.Context, p core.Profile, positions []int, yield func(string) bool) error {
-	pos := 0
-	for id, err := range c.store.TaskIDs(ctx, p.ID) {
-		if err != nil {
-			return err
-		}
-		if len(positions) == 0 {
-			return nil
-		}
-		if pos == positions[0] {
-			if !yield(id) {
-				return nil
-			}
-			positions = positions[1:]
-		}
-		pos++
-	}
-	if len(positions) > 0 {
-		return fmt.Errorf("read tasks of %s: position %d is not there", p.ID, positions[0])
-	}
-	return nil
-}
+// tasksAtOnce is how many tasks are read at once to learn their ids.
+const tasksAtOnce = 64

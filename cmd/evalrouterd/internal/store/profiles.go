@@ -217,24 +217,3 @@ func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int)
 	}
 	return out, rows.Err()
 }
-
-// TaskIDs yields the ids of a stored benchmark in order.
-func (s *Store) TaskIDs(ctx context.Context, id core.ProfileID) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		rows, err := s.read.QueryContext(ctx, `SELECT task_id FROM tasks WHERE profile_id = $1 ORDER BY pos`, string(id))
-		if err != nil {
-			yield("", err)
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var v string
-			if err := rows.Scan(&v); !yield(v, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield("", err)
-		}
-	}
-}
