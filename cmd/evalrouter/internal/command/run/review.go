@@ -28,7 +28,7 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 		p.Line("  Benchmark    %s", s.ID)
 		p.Line("  Coverage     %s", coverageText(s, q.Plan.Coverage))
 		if d, ok := stat.Detectable(s.SelectedCount); ok {
-			p.Line("  Can show     differences of about %.0f points between two models (paired, 80 %% power)", 100*d)
+			p.Line("  Can show     differences of about %s points between two models (paired, 80 %% power)", points(d))
 		}
 	}
 	p.Line("  Model        %s%s", q.Plan.Model.Name(), simulated(q.Plan.Model))
@@ -135,4 +135,17 @@ func compatible(c api.Compatibility) string {
 		s += ": " + r.Message
 	}
 	return s
+}
+
+// points is a share in percentage points: whole ones from ten on, and never
+// rounded to nothing.
+func points(share float64) string {
+	switch p := 100 * share; {
+	case p >= 9.95:
+		return fmt.Sprintf("%.0f", p)
+	case p >= 0.05:
+		return fmt.Sprintf("%.1f", p)
+	default:
+		return "less than 0.1"
+	}
 }
