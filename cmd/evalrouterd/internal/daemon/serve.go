@@ -252,11 +252,18 @@ func (r *runner) run(ctx context.Context, s *service, l net.Listener, ready func
 			close(wasIdle)
 		}()
 	}
+	sweep, stopSweep := context.WithCancel(context.Background())
+	defer stopSweep()
+	var sweeping sync.WaitGroup
+	sweeping.Add(1)
+	go func() { defer sweeping.Done(); s.expireAnswers(sweep) }()
 	err := ready()
 	if err == nil {
 		err = r.wait(ctx, served, wasIdle)
 	}
 	close(stop)
+	stopSweep()
+	sweeping.Wait() // it uses the database, which shutdown closes
 	err = errors.Join(err, r.shutdown(s, srv, cutOff))
 	group.Wait()
 	return err

@@ -182,8 +182,10 @@ func (r *runner) response(j job, out provider.Outcome) core.Response {
 	return resp
 }
 
+// evidenceUntil is how long raw answers are kept: it counts from the run's
+// beginning, so that a run's answers go together.
 func (r *runner) evidenceUntil() core.Micros {
-	return core.Micros(r.e.o.Clock.Now().Add(core.RawDays * 24 * time.Hour).UnixMicro())
+	return r.row.CreatedAt + core.RawDays*24*3600*1_000_000
 }
 
 func digest(b []byte) string {

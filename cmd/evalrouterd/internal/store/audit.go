@@ -80,6 +80,8 @@ var checks = []check{
 		ELSE 1 = 1 END = (1 = 0)`},
 	{"call.sent", `SELECT id, 'answered or lost without having been sent' FROM calls WHERE state IN ('responded', 'unknown', 'late') AND sent_at = 0`},
 	{"call.evidence", `SELECT c.id, 'its answer is not kept' FROM calls c WHERE c.state IN ('responded', 'late') AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.call_id = c.id)`},
+	{"blob.expired", `SELECT b.call_id, 'its answer was dropped before its time' FROM blobs b JOIN calls c ON c.id = b.call_id JOIN runs r ON r.id = c.run_id
+		WHERE b.data IS NULL AND r.state IN ('queued', 'running', 'stopping', 'finalizing')`},
 	{"quote.consumed", `SELECT r.id, 'its quote does not name it' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE q.consumed_by IS NULL OR q.consumed_by <> r.id`},
 }
 

@@ -41,7 +41,7 @@ func auditResults(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
 
 // auditBlobs recomputes the hash of every kept answer, one at a time.
 func auditBlobs(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT call_id, hash, size, data FROM blobs`)
+	rows, err := tx.QueryContext(ctx, `SELECT call_id, hash, size, data FROM blobs WHERE data IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("check answers: %w", err)
 	}

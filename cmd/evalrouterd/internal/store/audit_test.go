@@ -51,6 +51,7 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"call.sent", `UPDATE calls SET sent_at = 0`},
 		{"call.evidence", `DELETE FROM blobs`},
 		{"blob.changed", `UPDATE blobs SET data = x'00'`},
+		{"blob.expired", `UPDATE blobs SET codec = 'expired', data = NULL; UPDATE runs SET state = 'stopping' WHERE state = 'partial'`},
 		{"result.changed", `UPDATE results SET doc = replace(doc, '"right":1', '"right":2')`},
 		{"result.run", `UPDATE runs SET waived = waived + 1`},
 		{"quote.consumed", `UPDATE quotes SET consumed_by = NULL`},

@@ -69,11 +69,12 @@ CREATE TABLE runs (
   hold_released SMALLINT NOT NULL DEFAULT 0, planned BIGINT NOT NULL, next_seq BIGINT NOT NULL DEFAULT 1,
   profile_id TEXT NOT NULL, target TEXT NOT NULL, created_at BIGINT NOT NULL, started_at BIGINT NOT NULL DEFAULT 0,
   cancel_requested_at BIGINT NOT NULL DEFAULT 0, ended_at BIGINT NOT NULL DEFAULT 0, retry_at BIGINT NOT NULL DEFAULT 0,
-  waiting_reason TEXT NOT NULL DEFAULT '',
+  waiting_reason TEXT NOT NULL DEFAULT '', raw_expired SMALLINT NOT NULL DEFAULT 0,
   UNIQUE (chain_root, chain_pos),
   CHECK (charged >= 0 AND metered >= 0 AND reserved >= 0 AND charged + metered + reserved <= cap),
   CHECK (charged <= held));
 CREATE INDEX runs_workspace ON runs (workspace_id, created_at, id);
+CREATE INDEX runs_answers ON runs (created_at) WHERE raw_expired = 0;
 CREATE INDEX runs_live ON runs (state) WHERE state IN ('queued', 'running', 'stopping', 'finalizing');
 
 CREATE TABLE tallies (
@@ -106,10 +107,10 @@ CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE stat
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
 -- inserts append and what expires first stands first. hash is the SHA-256 of
--- the uncompressed bytes.
+-- the uncompressed bytes. An expired answer keeps its hash and size.
 CREATE TABLE blobs (
-  call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size BIGINT NOT NULL, codec TEXT NOT NULL, data BYTEA NOT NULL,
-  expires_at BIGINT NOT NULL);
+  call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size BIGINT NOT NULL, codec TEXT NOT NULL, data BYTEA,
+  expires_at BIGINT NOT NULL, CHECK ((codec = 'expired') = (data IS NULL)));
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id), seq BIGINT NOT NULL, type TEXT NOT NULL, at BIGINT NOT NULL, doc TEXT NOT NULL,

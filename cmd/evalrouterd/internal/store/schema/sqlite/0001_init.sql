@@ -69,11 +69,12 @@ CREATE TABLE runs (
   hold_released INTEGER NOT NULL DEFAULT 0, planned INTEGER NOT NULL, next_seq INTEGER NOT NULL DEFAULT 1,
   profile_id TEXT NOT NULL, target TEXT NOT NULL, created_at INTEGER NOT NULL, started_at INTEGER NOT NULL DEFAULT 0,
   cancel_requested_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0, retry_at INTEGER NOT NULL DEFAULT 0,
-  waiting_reason TEXT NOT NULL DEFAULT '',
+  waiting_reason TEXT NOT NULL DEFAULT '', raw_expired INTEGER NOT NULL DEFAULT 0,
   UNIQUE (chain_root, chain_pos),
   CHECK (charged >= 0 AND metered >= 0 AND reserved >= 0 AND charged + metered + reserved <= cap),
   CHECK (charged <= held)) STRICT;
 CREATE INDEX runs_workspace ON runs (workspace_id, created_at, id);
+CREATE INDEX runs_answers ON runs (created_at) WHERE raw_expired = 0;
 CREATE INDEX runs_live ON runs (state) WHERE state IN ('queued', 'running', 'stopping', 'finalizing');
 
 CREATE TABLE tallies (
@@ -106,10 +107,10 @@ CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE stat
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
 -- inserts append and what expires first stands first. hash is the SHA-256 of
--- the uncompressed bytes.
+-- the uncompressed bytes. An expired answer keeps its hash and size.
 CREATE TABLE blobs (
-  call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size INTEGER NOT NULL, codec TEXT NOT NULL, data BLOB NOT NULL,
-  expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  call_id TEXT PRIMARY KEY, hash TEXT NOT NULL, size INTEGER NOT NULL, codec TEXT NOT NULL, data BLOB,
+  expires_at INTEGER NOT NULL, CHECK ((codec = 'expired') = (data IS NULL))) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
   run_id TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, doc TEXT NOT NULL,
