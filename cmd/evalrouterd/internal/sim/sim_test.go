@@ -51,6 +51,7 @@ func TestHistories(t *testing.T) {
 		t.Logf("%8d  %s", seen[k], k)
 	}
 	t.Logf("%8d  crashes", crashes)
+	checkSteps(t, seen, *seeds)
 	for _, f := range fates {
 		if *seeds >= 20 && seen[f.name] == 0 {
 			t.Errorf("no history met %q", f.name)

@@ -60,6 +60,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w.spool = &memorySpool{w: w}
 	w.model = &model{w: w, processed: map[string]int{}, faults: true}
 	w.open()
+	w.countSteps()
 	ctx := context.Background()
 	w.must(w.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: core.Local, Slug: "local", Name: "Local", Practice: true}))
 	w.check(w.store.Grant(ctx, "grant", core.Local, core.PracticeBook, usd.Micro(20_000+w.s.random.IntN(200_000)), ""))
@@ -137,7 +138,7 @@ func (w *world) start() {
 	ctx := context.Background()
 	p, err := w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
 	w.check(err)
-	n, cap := 3+w.s.random.IntN(38), usd.Micro(300+w.s.random.IntN(12_000))
+	n, cap := 1+w.s.random.IntN(40), usd.Micro(300+w.s.random.IntN(12_000))
 	w.submit(admission.QuoteRequest{Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)}})
 }
 
@@ -247,6 +248,7 @@ func (w *world) end() string {
 		w.t.Errorf("%s is held after every run has ended", c.Held)
 	}
 	w.check(w.store.Close())
+	w.steps()
 	return hex.EncodeToString(h.Sum(nil))
 }
 
