@@ -16,6 +16,8 @@ import (
 // not know is refused.
 func Grader(c bundle.GraderConfig) (bundle.Grader, error) {
 	switch {
+	case inspect.IsJudged(c.Kind):
+		return made(inspect.NewJudged(c))
 	case c.Kind == sob.KindText:
 		return made(sob.New(c))
 	case strings.HasPrefix(c.Kind, "inspect/"):

@@ -13,10 +13,11 @@
 //   - Reasoning is taken out of an answer before it comes here.
 //   - An error means that Inspect raises, that a pattern used up its budget of
 //     steps, or that the task has no target. It is never a wrong answer.
-//   - Model-graded scorers and perplexity are not among the kinds, because they
-//     need more than a text: see score.Judge and score.Perplexity. Inspect's
-//     math scorer needs a computer algebra system; math_string is ours, under
-//     a name of our own, and compares spellings.
+//   - Model-graded scorers need more than a text: NewJudged builds them, and
+//     they read a verdict more strictly than Inspect does (see Judged).
+//     Perplexity needs log-probabilities: see score.Perplexity. Inspect's math
+//     scorer needs a computer algebra system; math_string is ours, under a name
+//     of our own, and compares spellings.
 //   - Identity.Compat covers the options with their defaults filled in.
 package inspect
 
