@@ -23,6 +23,23 @@ type Intent struct {
 	Attempt int // from 1
 	Worst   usd.Micro
 	Hash    string
+	// Judge says that the call asks judge number Part about the answer, and
+	// Nonce is what fences the answer in its prompt.
+	Judge bool
+	Part  int
+	Nonce string
+	// Pledge is what is set aside with a task's own call for its judges.
+	Pledge usd.Micro
+}
+
+// Kind is the intent's kind of call.
+func (in Intent) Kind() string { return kindOf(in.Judge) }
+
+func kindOf(judge bool) string {
+	if judge {
+		return KindJudge
+	}
+	return KindTarget
 }
 
 // Lease says who makes calls and until when the claim holds.
@@ -47,6 +64,10 @@ type Response struct {
 	Metered   bool
 	Idx       int
 	Call      CallID
+	// Judge says that it is a judge's reply, and Open that judges are still to
+	// be asked: then the task is judging, otherwise it is answered.
+	Judge     bool `json:",omitempty"`
+	Open      bool `json:",omitempty"`
 	Raw       []byte
 	RawSHA256 string
 	Finish    string
@@ -73,6 +94,7 @@ type Ended struct {
 	Idx      int
 	Call     CallID
 	Reserved usd.Micro
+	Judge    bool
 	// Outcome is the class and cause for the record; Message is the
 	// provider's sentence, sanitised and cut by the caller.
 	Outcome string
@@ -86,11 +108,15 @@ type Ended struct {
 	ExpiresAt Micros
 }
 
-// Grade is a verdict about a recorded answer. A nil Verdict says that the
-// grader itself failed: an error of ours, never a zero.
+// Grade is a verdict about a recorded answer. A nil Verdict says that there is
+// none, never a zero: a judge gave none when JudgeCode is set, and otherwise
+// the grader itself failed, an error of ours.
 type Grade struct {
-	Run     RunID
-	Idx     int
-	Grader  bundle.Identity
-	Verdict *bundle.Verdict
+	Run       RunID
+	Idx       int
+	Grader    bundle.Identity
+	Verdict   *bundle.Verdict
+	JudgeCode string
+	// JudgeFault says which judge and why, without quoting anybody.
+	JudgeFault string
 }

@@ -32,11 +32,15 @@ type Quote struct {
 	ExpiresAt Micros      `json:"expires_at"`
 	Preview   bool        `json:"preview,omitempty"`
 	Cap       usd.Micro   `json:"cap"`
-	// MinCap is the worst case of the first task: no smaller cap can start one.
-	MinCap   usd.Micro `json:"min_cap"`
-	Target   Target    `json:"target"`
-	Profile  Profile   `json:"profile"`
-	Coverage Coverage  `json:"coverage"`
+	// MinCap is the worst case of the first task, its judges included: no
+	// smaller cap can start one.
+	MinCap usd.Micro `json:"min_cap"`
+	Target Target    `json:"target"`
+	// Judges are the models that grade, in the order of the panel; none where
+	// a program grades.
+	Judges   []Judge  `json:"judges,omitempty"`
+	Profile  Profile  `json:"profile"`
+	Coverage Coverage `json:"coverage"`
 	// Algorithm names how tasks are selected and ordered.
 	Algorithm   string      `json:"algorithm"`
 	TaskIDsHash string      `json:"task_ids_hash"`
@@ -52,16 +56,39 @@ type Quote struct {
 // Hold is the credit that admission sets aside: what can become a charge of
 // ours. A connection's spend is billed by its provider.
 func (q Quote) Hold() usd.Micro {
-	if q.Target.Metered() {
+	metered := q.Target.Metered()
+	for _, j := range q.Judges {
+		metered = metered && j.Target.Metered()
+	}
+	if metered {
 		return 0
 	}
 	return q.Cap
 }
 
+// Simulated says that something in the quote, the model or a judge, is: then
+// its score shows nothing about a model.
+func (q Quote) Simulated() bool {
+	simulated := q.Target.Simulated
+	for _, j := range q.Judges {
+		simulated = simulated || j.Target.Simulated
+	}
+	return simulated
+}
+
+// Practice says that every call of the quote goes to a simulated route.
+func (q Quote) Practice() bool {
+	practice := q.Target.Simulated
+	for _, j := range q.Judges {
+		practice = practice && j.Target.Simulated
+	}
+	return practice
+}
+
 // Book is the set of accounts that a run is paid from. Practice credit pays
 // simulated routes, and only those.
 func (q Quote) Book(practice bool) Book {
-	if practice && q.Target.Simulated {
+	if practice && q.Practice() {
 		return PracticeBook
 	}
 	return CreditBook
@@ -83,10 +110,11 @@ func (q Quote) Fingerprint() string {
 		Profile, Manifest, Dataset, Tasks, Target, Protocol, Grader, Order string
 		Revision, MaxOutput                                                int
 		Coverage                                                           Coverage
+		Judges                                                             []string `json:",omitempty"`
 	}{
 		string(q.Profile.ID), q.Profile.ManifestSHA256, q.Profile.DatasetSHA256, q.TaskIDsHash,
 		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, q.Algorithm,
-		q.Target.Revision, q.OutputBound(), q.Coverage,
+		q.Target.Revision, q.OutputBound(), q.Coverage, q.judges(),
 	})
 	if err != nil {
 		panic(err) // strings and integers always marshal
@@ -108,8 +136,9 @@ func OutputBound(p Profile, t Target) int {
 // Order is the task order of the quote.
 func (q Quote) Order() Order { return NewOrder(q.Profile.TaskCount, q.Coverage.Seed) }
 
-// Limit decides how many calls may be in flight and says why.
-func Limit(c Concurrency, t Target, tasks int) (n int, reasons []string) {
+// Limit decides how many calls may be in flight and says why. A task has one
+// call in flight at a time, its own or a judge's.
+func Limit(c Concurrency, t Target, judges []Judge, tasks int) (n int, reasons []string) {
 	switch {
 	case c.Max:
 		n, reasons = t.Ceiling, append(reasons, "max: the ceiling of this route")
@@ -120,6 +149,11 @@ func Limit(c Concurrency, t Target, tasks int) (n int, reasons []string) {
 		}
 	default:
 		n, reasons = min(t.Auto, t.Ceiling), append(reasons, "auto: the usual value of this route")
+	}
+	for _, j := range judges {
+		if n > j.Target.Ceiling {
+			n, reasons = j.Target.Ceiling, append(reasons, "lowered to the ceiling of a judge")
+		}
 	}
 	if n > tasks {
 		n, reasons = tasks, append(reasons, "lowered to the number of tasks")

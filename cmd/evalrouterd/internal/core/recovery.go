@@ -16,12 +16,29 @@ type Progress struct {
 	Redo []Redo
 	// Answered lists places whose stored answers wait for a grade.
 	Answered []int
+	// Judging lists places that are answered and still wait for judges.
+	Judging []int
 }
 
 // Redo is a task to ask again, with the attempts it already had.
 type Redo struct {
 	Idx     int
 	Attempt int
+}
+
+// Reply is what is recorded of one judge about one task.
+type Reply struct {
+	Idx     int
+	Part    int
+	Attempt int // the newest
+	State   CallState
+	Outcome string
+	// Raw is nil where nothing was recorded, or it expired.
+	Raw      []byte
+	Finish   string
+	UsageDoc string
+	Spent    usd.Micro
+	Nonce    string
 }
 
 // Evidence is the stored answer of a task's last answered call.

@@ -15,6 +15,7 @@ const (
 	FeatureUnavailable     Code = "feature_unavailable"
 	IdempotencyConflict    Code = "idempotency_conflict"
 	InsufficientCredit     Code = "insufficient_credit"
+	JudgeOnlyRoute         Code = "judge_only_route"
 	InvalidRequest         Code = "invalid_request"
 	ModelUnavailable       Code = "model_unavailable"
 	NotFound               Code = "not_found"

@@ -20,8 +20,8 @@ type Result struct {
 	Planned     int    `json:"planned"`
 	// Outcomes add up to Planned.
 	Outcomes Tallies `json:"outcomes"`
-	// Unresolved counts calls whose outcome nobody knows; they are among the
-	// provider errors of Outcomes.
+	// Unresolved counts tasks with a call whose outcome nobody knows; they are
+	// among the provider and judge errors of Outcomes.
 	Unresolved int            `json:"unresolved"`
 	Metrics    []Metric       `json:"metrics"`
 	Money      Money          `json:"money"`

@@ -131,6 +131,7 @@ const (
 	EventProgress        = "run.progress"
 	EventTaskGraded      = "task.graded"
 	EventTaskFailed      = "task.failed"
+	EventTaskSkipped     = "task.skipped"
 	EventCallRetry       = "call.retry"
 	EventHeld            = "billing.held"
 	EventReleased        = "billing.released"

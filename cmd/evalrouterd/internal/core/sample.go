@@ -11,8 +11,10 @@ type SampleState string
 
 // Sample states.
 const (
-	SamplePlanned    SampleState = "planned"
-	SampleInCall     SampleState = "in_call"
+	SamplePlanned SampleState = "planned"
+	SampleInCall  SampleState = "in_call"
+	// SampleJudging is answered, and judges are still to reply.
+	SampleJudging    SampleState = "judging"
 	SampleAnswered   SampleState = "answered"
 	SampleGraded     SampleState = "graded"
 	SampleUnresolved SampleState = "unresolved"
@@ -78,8 +80,8 @@ type Sample struct {
 	TaskID    string // the benchmark's id of the task
 	State     SampleState
 	Outcome   bundle.Outcome // "" until settled
-	Attempt   int            // calls made so far
-	MaxCost   usd.Micro      // worst case of one call
+	Attempt   int            // calls made so far, without those to judges
+	MaxCost   usd.Micro      // worst case of one call and its judges
 	Charge    usd.Micro      // what counted against the cap
 	Score     *float64
 	Extracted string

@@ -57,7 +57,7 @@ func Conclude(planned int, settled Tallies, unresolved int, stop Reason) (State,
 		t[o] = n
 	}
 	if left := planned - t.Total(); left > 0 {
-		t[notRunOutcome(stop)] += left
+		t[NotRun(stop)] += left
 	}
 	if stop == "" {
 		stop = ReasonCompleted
@@ -78,7 +78,8 @@ func Conclude(planned int, settled Tallies, unresolved int, stop Reason) (State,
 	return Completed, stop, t
 }
 
-func notRunOutcome(stop Reason) bundle.Outcome {
+// NotRun is the outcome of a task that a stop left undone.
+func NotRun(stop Reason) bundle.Outcome {
 	switch stop {
 	case SpendingCap:
 		return SkippedBudget

@@ -27,6 +27,8 @@ type Target struct {
 	BaseURL      string       `json:"base_url,omitempty"`
 	// Simulated targets never leave the machine and show nothing about a model.
 	Simulated bool `json:"simulated,omitempty"`
+	// JudgeOnly routes grade answers and cannot be evaluated themselves.
+	JudgeOnly bool `json:"judge_only,omitempty"`
 	// ContextWindow and MaxOutputTokens are limits in tokens.
 	ContextWindow   int `json:"context_window"`
 	MaxOutputTokens int `json:"max_output_tokens"`

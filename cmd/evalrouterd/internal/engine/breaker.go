@@ -29,11 +29,17 @@ const (
 // It counts the calls that this process saw, not those that a restart made
 // unknown.
 type breaker struct {
+	// down is the reason to stop when whoever is asked loses answers.
+	down                               core.Reason
 	calls, lost, unreported, overBound int
 	lostInARow                         int
 	// seen is how many calls had begun when the last loss of the row was seen:
 	// only calls that began later say anything new.
 	seen int
+}
+
+func newBreaker(down core.Reason, unreported int) breaker {
+	return breaker{down: down, unreported: unreported}
 }
 
 // record counts one settled task and gives the reason to stop the run, if
@@ -63,9 +69,9 @@ func (b *breaker) record(s settled, begun int) core.Stop {
 	}
 	switch {
 	case b.lostInARow >= maxLostInARow:
-		return core.Stop{Reason: core.ProviderDown, Detail: fmt.Sprintf("%d calls in a row lost their answers, the last: %s", maxLostInARow, s.detail)}
+		return core.Stop{Reason: b.down, Detail: fmt.Sprintf("%d calls in a row lost their answers, the last: %s", maxLostInARow, s.detail)}
 	case b.lost >= minLost && stat.Wilson(b.lost, b.calls, lossConfidence).Lower > tolerableLoss:
-		return core.Stop{Reason: core.ProviderDown, Detail: fmt.Sprintf("%d of %d calls lost their answers, the last: %s", b.lost, b.calls, s.detail)}
+		return core.Stop{Reason: b.down, Detail: fmt.Sprintf("%d of %d calls lost their answers, the last: %s", b.lost, b.calls, s.detail)}
 	}
 	return core.Stop{}
 }

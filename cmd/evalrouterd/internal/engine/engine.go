@@ -34,6 +34,16 @@ type Journal interface {
 	MarkUnknown(context.Context, core.Ended) error
 }
 
+// Judging is what the journal and the record need where models grade.
+type Judging interface {
+	// AskJudge journals a call to a judge; false says that the run begins no
+	// more calls.
+	AskJudge(context.Context, core.RunID, core.Lease, core.Intent) (bool, error)
+	// LeaveUnjudged settles an answered task of a run that has stopped.
+	LeaveUnjudged(context.Context, core.RunID, int) error
+	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
+}
+
 // Answers are what was recorded, and what it is worth.
 type Answers interface {
 	Evidence(context.Context, core.RunID, int) (core.Evidence, bool, error)
@@ -91,6 +101,7 @@ type Clock interface {
 type Options struct {
 	Journal  Journal
 	Answers  Answers
+	Judging  Judging
 	Spool    Spool
 	Runs     Runs
 	Life     Life
@@ -103,7 +114,10 @@ type Options struct {
 	NewCallID func() string
 	// Jitter gives a number in [0,1) for retry delays.
 	Jitter func() float64
-	Log    *slog.Logger
+	// NewNonce gives 16 random hex digits, which fence an answer in a judge's
+	// prompt. Whoever wrote the answer must not be able to foresee them.
+	NewNonce func() string
+	Log      *slog.Logger
 	// Worker names this process in the journal.
 	Worker string
 	// CallTimeout is a call's deadline; 0 means 10 minutes.

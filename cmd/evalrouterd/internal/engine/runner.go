@@ -23,13 +23,14 @@ type runner struct {
 	scope core.Scope
 	mail  Mail
 
-	row     core.Run
-	book    core.Book
-	quote   core.Quote
-	order   core.Order
-	adapter provider.Adapter
-	grader  bundle.Grader
-	key     provider.Secret
+	row    core.Run
+	book   core.Book
+	quote  core.Quote
+	order  core.Order
+	model  asker
+	judges []asker
+	grader bundle.Grader
+	judged bundle.Judged // the grader, where models grade
 
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
@@ -41,7 +42,11 @@ type runner struct {
 	// tight says that the cap has blocked a task before.
 	tight   bool
 	breaker breaker
-	pace    pace
+	// doubts are the breakers of the judges.
+	doubts []breaker
+	// unjudged are answered tasks whose judges are to be asked, in order.
+	unjudged []int
+	pace     pace
 	// parked is until when the run makes no calls, because its provider said so.
 	parked time.Time
 	// waiting ends when the run stops: no retry is waited for after that.
@@ -54,8 +59,14 @@ type runner struct {
 // settled is what a call's goroutine reports at its end.
 type settled struct {
 	idx int
-	// again is set when the task was planned again.
-	again *core.Redo
+	// again is set when the task was planned again, and unjudged when it is
+	// answered and its judges are to be asked again.
+	again    *core.Redo
+	unjudged bool
+	// resumed says that the model was not asked, only judges; replies is how
+	// the calls to them ended.
+	resumed bool
+	replies []settledReply
 	// stop is the reason to end the run, "" to go on.
 	stop core.Reason
 	// park is how long the provider wants the run to wait, 0 not to.
@@ -70,6 +81,12 @@ type settled struct {
 	// overBound says that an answer cost more than its published bound.
 	overBound bool
 	err       error
+}
+
+// settledReply is how one call to a judge ended.
+type settledReply struct {
+	part int
+	settled
 }
 
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
@@ -185,23 +202,22 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 		return nil, fmt.Errorf("this version of the service cannot order tasks by %q", q.Algorithm)
 	}
 	r.quote, r.order, r.book = q.Quote, q.Quote.Order(), r.row.Book
-	adapter, ok := r.e.o.Adapters[r.quote.Target.Protocol]
-	if !ok {
-		return nil, fmt.Errorf("no adapter speaks %s", r.quote.Target.Protocol)
+	if r.model, err = r.asker(ctx, r.quote.Target); err != nil {
+		return nil, err
 	}
-	r.adapter = adapter
 	if r.grader, err = r.e.o.Tasks.Grader(r.quote.Profile); err != nil {
 		return nil, fmt.Errorf("make grader: %w", err)
 	}
-	if r.key, err = r.e.o.Keys.Key(ctx, r.scope, r.quote.Target); err != nil {
-		return nil, fmt.Errorf("open credential: %w", err)
+	if err := r.loadJudges(ctx); err != nil {
+		return nil, err
 	}
 	p, err := r.e.o.Runs.Progress(ctx, r.id)
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}
 	r.queue, r.pace = newQueue(p, r.quote.Coverage.N), newPace(r.quote.Limit)
-	r.breaker.unreported = r.row.Unreported
+	r.unjudged = p.Judging
+	r.breaker = newBreaker(core.ProviderDown, r.row.Unreported)
 	return p.Answered, nil
 }
 
@@ -225,6 +241,7 @@ func (r *runner) step(ctx context.Context) error {
 	if waits, err := r.unpark(); waits || err != nil {
 		return err
 	}
+	r.resumeJudging()
 	for r.row.State == core.Running && !r.blocked && r.room() > 0 && !r.queue.empty() {
 		started, err := r.dispatch(ctx)
 		if err != nil || started == 0 {
@@ -237,7 +254,7 @@ func (r *runner) step(ctx context.Context) error {
 // done says that nothing is left to do: no call is in flight, and either no
 // task is left or none may start any more.
 func (r *runner) done() bool {
-	return r.inflight == 0 && (r.queue.empty() || r.row.State != core.Running)
+	return r.inflight == 0 && (r.queue.empty() && len(r.unjudged) == 0 || r.row.State != core.Running)
 }
 
 func (r *runner) timeLeft() time.Duration {
@@ -299,12 +316,15 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 	if s.again != nil {
 		r.queue.again(*s.again)
 	}
+	if s.unjudged {
+		r.unjudged = append(r.unjudged, s.idx)
+	}
 	if s.park > 0 && r.row.State == core.Running {
 		return r.park(s)
 	}
 	why := core.Stop{Reason: s.stop, Detail: s.detail}
 	if why.Reason == "" {
-		why = r.breaker.record(s, r.dispatched)
+		why = r.trip(s)
 	}
 	if why.Reason == "" || r.row.State != core.Running {
 		return nil
@@ -349,6 +369,9 @@ func progressData(run core.Run, open, limit int) map[string]any {
 
 // finalize freezes the result.
 func (r *runner) finalize(ctx context.Context) (state core.State, err error) {
+	if err := r.leaveUnjudged(); err != nil {
+		return "", err
+	}
 	if err := r.progress(ctx, true); err != nil {
 		return "", err
 	}

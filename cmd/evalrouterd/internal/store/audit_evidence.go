@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
@@ -56,6 +57,56 @@ func auditBlobs(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
 		if sum := sha256.Sum256(data); len(data) != size || hex.EncodeToString(sum[:]) != hash {
 			out = append(out, Finding{"blob.changed", id, "the kept answer is not what its hash was made of"})
 		}
+	}
+	return out, rows.Err()
+}
+
+// auditJudges holds the replies of each graded task against the judges that
+// its quote froze: every one of them replied, and nobody else.
+func auditJudges(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
+	panels, err := judgedRuns(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("check judges: %w", err)
+	}
+	for _, p := range panels {
+		found, err := check{"sample.judges", fmt.Sprintf(`SELECT s.run_id || '/' || s.idx, 'graded without every judge of its panel, or with more'
+			FROM samples s WHERE s.run_id = '%s' AND s.state IN ('answered', 'graded') AND s.origin = 'new' AND (
+			(SELECT count(*) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge' AND c.state = 'responded') <> %[2]d OR
+			coalesce((SELECT max(c.part) + 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge'), 0) <> %[2]d)`,
+			strings.ReplaceAll(string(p.run), "'", "''"), p.judges)}.run(ctx, tx)
+		if err != nil {
+			return nil, fmt.Errorf("check judges: %w", err)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// panel is a run with the number of its judges.
+type panel struct {
+	run    core.RunID
+	judges int
+}
+
+// judgedRuns lists the runs whose quotes have judges or whose calls say so.
+func judgedRuns(ctx context.Context, tx *sql.Tx) (out []panel, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT r.id, q.doc FROM runs r JOIN quotes q ON q.id = r.quote_id
+		WHERE q.doc LIKE '%"judges":%' OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.kind = 'judge') ORDER BY r.id`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id core.RunID
+		var doc string
+		if err := rows.Scan(&id, &doc); err != nil {
+			return nil, err
+		}
+		var q core.Quote
+		if err := json.Unmarshal([]byte(doc), &q); err != nil {
+			return nil, fmt.Errorf("read the quote of run %s: %w", id, err)
+		}
+		out = append(out, panel{id, len(q.Judges)})
 	}
 	return out, rows.Err()
 }

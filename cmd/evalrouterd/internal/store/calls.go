@@ -26,10 +26,10 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		}
 		var total usd.Micro
 		for _, in := range batch {
-			if in.Worst > a.free()-total {
+			if in.Worst+in.Pledge > a.free()-total {
 				break
 			}
-			total += in.Worst
+			total += in.Worst + in.Pledge
 			out.Granted++
 		}
 		if out.Granted == 0 {
@@ -53,11 +53,11 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
 	var err error
 	if in.Attempt == 1 {
-		err = t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, 1, $5)
-			ON CONFLICT (run_id, idx) DO NOTHING`, string(run), in.Idx, in.TaskID, int64(in.Worst), int64(t.now))
+		err = t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, pledged, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, $5, 1, $6)
+			ON CONFLICT (run_id, idx) DO NOTHING`, string(run), in.Idx, in.TaskID, int64(in.Worst+in.Pledge), int64(in.Pledge), int64(t.now))
 	} else {
-		err = t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2 WHERE run_id = $3 AND idx = $4 AND state = 'planned'`,
-			in.Attempt, int64(in.Worst), string(run), in.Idx)
+		err = t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2, pledged = $3 WHERE run_id = $4 AND idx = $5 AND state = 'planned'`,
+			in.Attempt, int64(in.Worst+in.Pledge), int64(in.Pledge), string(run), in.Idx)
 	}
 	if err != nil {
 		return fmt.Errorf("open sample %d: %w", in.Idx, err)
@@ -66,9 +66,9 @@ func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
 }
 
 func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
-	_, err := t.exec(`INSERT INTO calls (id, run_id, idx, attempt, state, worker, fence, lease_until, reserved, request_hash, created_at)
-		VALUES ($1, $2, $3, $4, 'intent', $5, 1, $6, $7, $8, $9)`,
-		string(in.Call), string(run), in.Idx, in.Attempt, l.Worker, int64(l.Until), int64(in.Worst), in.Hash, int64(t.now))
+	_, err := t.exec(`INSERT INTO calls (id, run_id, idx, kind, part, attempt, state, worker, fence, lease_until, reserved, request_hash, nonce, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 'intent', $7, 1, $8, $9, $10, $11, $12)`,
+		string(in.Call), string(run), in.Idx, in.Kind(), in.Part, in.Attempt, l.Worker, int64(l.Until), int64(in.Worst), in.Hash, in.Nonce, int64(t.now))
 	if err != nil {
 		return fmt.Errorf("journal call: %w", err)
 	}
@@ -114,6 +114,8 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 			}
 		}
 		switch {
+		case r.Judge:
+			return t.judged(r)
 		case r.Refused:
 			return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
 		case r.Failed != "":
@@ -122,8 +124,8 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 		if r.Grade != nil {
 			return t.grade(*r.Grade, core.SampleInCall, r.Money.Spend)
 		}
-		return t.one(`UPDATE samples SET state = 'answered', charge = charge + $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`,
-			int64(r.Money.Spend), string(r.Run), r.Idx)
+		return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = 'in_call'`,
+			string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx)
 	})
 }
 
@@ -167,10 +169,15 @@ func (t *tx) settle(r core.Response) error {
 	return nil
 }
 
-// settleSample ends a task without a score.
+// settleSample ends a task without a score. charge is what its last call cost,
+// and whatever is still set aside for its judges is free again.
 func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bundle.Outcome, code string, charge usd.Micro, event string) error {
-	err := t.one(`UPDATE samples SET state = $1, outcome = $2, code = $3, charge = charge + $4, ended_at = $5
-		WHERE run_id = $6 AND idx = $7 AND state IN ('in_call', 'answered')`,
+	before, err := t.unpledge(run, idx)
+	if err != nil {
+		return err
+	}
+	err = t.one(`UPDATE samples SET state = $1, outcome = $2, code = $3, charge = charge + $4, ended_at = $5
+		WHERE run_id = $6 AND idx = $7 AND state IN ('in_call', 'judging', 'answered')`,
 		string(state), string(o), code, int64(charge), int64(t.now), string(run), idx)
 	if err != nil {
 		return fmt.Errorf("settle sample %d: %w", idx, err)
@@ -178,7 +185,13 @@ func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bun
 	if err := t.tally(run, o); err != nil {
 		return err
 	}
-	return t.event(run, event, map[string]any{"index": idx, "outcome": string(o), "error_code": code, "charge_microusd": charge.Wire()})
+	data := map[string]any{"index": idx, "outcome": string(o), "charge_microusd": (before + charge).Wire()}
+	if code != "" {
+		data["error_code"] = code
+	} else {
+		data["reason"] = string(o)
+	}
+	return t.event(run, event, data)
 }
 
 func (t *tx) tally(run core.RunID, o bundle.Outcome) error {

@@ -25,7 +25,7 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 		}
 		var open int
 		if err := t.row(`SELECT (SELECT count(*) FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent')) +
-			(SELECT count(*) FROM samples WHERE run_id = $1 AND state = 'answered')`, string(id)).Scan(&open); err != nil {
+			(SELECT count(*) FROM samples WHERE run_id = $1 AND state IN ('judging', 'answered'))`, string(id)).Scan(&open); err != nil {
 			return err
 		}
 		if open > 0 || e.Run.Reserved != 0 {

@@ -23,6 +23,9 @@ func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
 // grade settles a task that is in a state, adding what it cost beyond what
 // was recorded before.
 func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
+	if g.JudgeCode != "" {
+		return t.judgeFault(g, cost)
+	}
 	if g.Verdict == nil {
 		return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, cost, core.EventTaskFailed)
 	}
@@ -50,6 +53,16 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	return t.event(g.Run, core.EventTaskGraded, map[string]any{
 		"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": charge.Wire(),
 	})
+}
+
+// judgeFault settles a task of which a judge gave no verdict, and keeps which
+// and why.
+func (t *tx) judgeFault(g core.Grade, cost usd.Micro) error {
+	if err := t.settleSample(g.Run, g.Idx, core.SampleFailed, core.JudgeError, g.JudgeCode, cost, core.EventTaskFailed); err != nil {
+		return err
+	}
+	return t.one(`UPDATE samples SET rule = $1, grader = $2 WHERE run_id = $3 AND idx = $4`,
+		text(cut(g.JudgeFault, maxExtracted)), g.Grader.ID+"@"+g.Grader.Version, string(g.Run), g.Idx)
 }
 
 // text is what both databases take as text: PostgreSQL has no NUL in it.

@@ -12,7 +12,8 @@ const recoverBatch = 500
 
 // Recover settles the live calls that an earlier process of this data
 // directory left behind. It may only run while the caller is the one process
-// that makes calls. Intents become planned tasks; sent calls become unknown.
+// that makes calls. Intents become planned tasks, or answered ones whose judge
+// is to be asked again; sent calls become unknown.
 func (s *Store) Recover(ctx context.Context) (core.Recovered, error) {
 	var total core.Recovered
 	for {
@@ -51,11 +52,12 @@ func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error)
 }
 
 // Abandon settles whatever is open in one run whose runner cannot go on:
-// intents are planned again, sent calls become unknown, and answers that could
-// not be graded are errors of ours. Afterwards the run can end.
+// intents are planned again, sent calls become unknown, answers that could not
+// be graded are errors of ours, and those whose judges were not asked are left
+// unjudged. Afterwards the run can end.
 func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 	return s.writer.book(ctx, func(t *tx) error {
-		live, err := t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY id`, string(run))
+		live, err := t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY id`, string(run))
 		if err != nil {
 			return err
 		}
@@ -73,13 +75,22 @@ func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 				return err
 			}
 		}
+		judging, err := t.indices(`SELECT idx FROM samples WHERE run_id = $1 AND state = 'judging' ORDER BY idx`, string(run))
+		if err != nil {
+			return err
+		}
+		for _, idx := range judging {
+			if err := t.leaveUnjudged(run, idx); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }
 
 // giveBack settles a live call whose maker is gone.
 func (t *tx) giveBack(c core.Call, why string) error {
-	e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Outcome: why}
+	e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Judge: c.Kind == core.KindJudge, Outcome: why}
 	if c.State == core.CallIntent {
 		return t.replan(e, core.CallVoided)
 	}
@@ -104,7 +115,7 @@ func (t *tx) indices(q string, args ...any) ([]int, error) {
 }
 
 func (t *tx) liveCalls(limit int) ([]core.Call, error) {
-	return t.callsOf(`SELECT id, run_id, idx, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
+	return t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
 }
 
 func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
@@ -116,7 +127,7 @@ func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
 	var out []core.Call
 	for rows.Next() {
 		var c core.Call
-		if err := rows.Scan(&c.ID, &c.Run, &c.Idx, &c.State, &c.Reserved); err != nil {
+		if err := rows.Scan(&c.ID, &c.Run, &c.Idx, &c.Kind, &c.State, &c.Reserved); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
@@ -129,7 +140,7 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM samples WHERE run_id = $1`, string(run)).Scan(&p.Next); err != nil {
 		return p, err
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT idx, state, attempt FROM samples WHERE run_id = $1 AND state IN ('planned', 'answered') ORDER BY idx`, string(run))
+	rows, err := s.read.QueryContext(ctx, `SELECT idx, state, attempt FROM samples WHERE run_id = $1 AND state IN ('planned', 'judging', 'answered') ORDER BY idx`, string(run))
 	if err != nil {
 		return p, err
 	}
@@ -140,9 +151,12 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 		if err := rows.Scan(&r.Idx, &state, &r.Attempt); err != nil {
 			return p, err
 		}
-		if state == core.SampleAnswered {
+		switch state {
+		case core.SampleAnswered:
 			p.Answered = append(p.Answered, r.Idx)
-		} else {
+		case core.SampleJudging:
+			p.Judging = append(p.Judging, r.Idx)
+		default:
 			p.Redo = append(p.Redo, r)
 		}
 	}
@@ -154,7 +168,7 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 func (s *Store) Evidence(ctx context.Context, run core.RunID, idx int) (e core.Evidence, ok bool, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.id, b.data, coalesce(b.hash, ''), c.finish, c.usage_doc, c.spent, c.reserved, c.provider_request_id
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run_id = $1 AND c.idx = $2 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
+		WHERE c.run_id = $1 AND c.idx = $2 AND c.kind = 'target' AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
 	if err != nil {
 		return e, false, err
 	}

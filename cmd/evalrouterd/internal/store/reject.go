@@ -16,8 +16,10 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 		if err := t.endCall(e, to); err != nil {
 			return err
 		}
-		if err := t.one(`UPDATE samples SET attempt = $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`, next.Attempt, string(e.Run), e.Idx); err != nil {
-			return err
+		if !e.Judge {
+			if err := t.one(`UPDATE samples SET attempt = $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`, next.Attempt, string(e.Run), e.Idx); err != nil {
+				return err
+			}
 		}
 		if err := t.insertCall(e.Run, l, next); err != nil {
 			return err
@@ -26,7 +28,8 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 	})
 }
 
-// Replan ends a call that provably did no work and plans its task again.
+// Replan ends a call that provably did no work and plans its task again. After
+// a judge's call the task stays answered, and the judge is to be asked again.
 func (s *Store) Replan(ctx context.Context, e core.Ended, to core.CallState) error {
 	return s.writer.book(ctx, func(t *tx) error { return t.replan(e, to) })
 }
@@ -35,7 +38,13 @@ func (t *tx) replan(e core.Ended, to core.CallState) error {
 	if err := t.endCall(e, to); err != nil {
 		return err
 	}
+	if e.Judge {
+		return t.askAgain(e)
+	}
 	if err := t.release(e); err != nil {
+		return err
+	}
+	if _, err := t.unpledge(e.Run, e.Idx); err != nil {
 		return err
 	}
 	return t.one(`UPDATE samples SET state = 'planned' WHERE run_id = $1 AND idx = $2 AND state = 'in_call'`, string(e.Run), e.Idx)
@@ -51,7 +60,10 @@ func (s *Store) GiveUp(ctx context.Context, e core.Ended, to core.CallState, ref
 			return err
 		}
 		state, outcome := core.SampleFailed, core.ProviderError
-		if refused {
+		switch {
+		case e.Judge:
+			outcome = core.JudgeError
+		case refused:
 			state, outcome = core.SampleRefused, "refused"
 		}
 		return t.settleSample(e.Run, e.Idx, state, outcome, code, 0, core.EventTaskFailed)
@@ -83,6 +95,9 @@ func (t *tx) unknown(e core.Ended) error {
 		if err := t.keep(e.Call, e.Raw, e.RawSHA256, e.ExpiresAt); err != nil {
 			return err
 		}
+	}
+	if e.Judge {
+		return t.settleSample(e.Run, e.Idx, core.SampleUnresolved, core.JudgeError, core.CodeJudgeUnknown, 0, core.EventTaskFailed)
 	}
 	code := e.Code
 	if code == "" {

@@ -81,18 +81,20 @@ CREATE TABLE tallies (
   run_id TEXT NOT NULL REFERENCES runs (id), outcome TEXT NOT NULL, n BIGINT NOT NULL CHECK (n >= 0),
   PRIMARY KEY (run_id, outcome));
 
--- Sparse: a task has a row once it has left planned.
+-- Sparse: a task has a row once it has left planned. pledged is what is set
+-- aside for its judges and not yet in a call.
 CREATE TABLE samples (
   run_id TEXT NOT NULL REFERENCES runs (id), idx BIGINT NOT NULL, task_id TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('planned', 'in_call', 'answered', 'graded', 'unresolved', 'failed', 'refused', 'cancelled', 'left_out', 'pending')),
+  state TEXT NOT NULL CHECK (state IN ('planned', 'in_call', 'judging', 'answered', 'graded', 'unresolved', 'failed', 'refused', 'cancelled', 'left_out', 'pending')),
   outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new' CHECK (origin IN ('new', 'reused', 'saved_response', 'unknown_retry')),
-  source_call_id TEXT, max_cost BIGINT NOT NULL, attempt BIGINT NOT NULL DEFAULT 0, charge BIGINT NOT NULL DEFAULT 0,
+  source_call_id TEXT, max_cost BIGINT NOT NULL, pledged BIGINT NOT NULL DEFAULT 0 CHECK (pledged >= 0), attempt BIGINT NOT NULL DEFAULT 0, charge BIGINT NOT NULL DEFAULT 0,
   score DOUBLE PRECISION, extracted TEXT NOT NULL DEFAULT '', span_from BIGINT, span_to BIGINT, rule TEXT NOT NULL DEFAULT '',
   grader TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at BIGINT NOT NULL, ended_at BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, idx));
-CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'answered');
+CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'judging', 'answered');
 
--- The journal of provider calls, written before each is made.
+-- The journal of provider calls, written before each is made. nonce is what
+-- fenced the answer in a judge's prompt.
 CREATE TABLE calls (
   id TEXT PRIMARY KEY, run_id TEXT NOT NULL, idx BIGINT NOT NULL, kind TEXT NOT NULL DEFAULT 'target', part BIGINT NOT NULL DEFAULT 0,
   attempt BIGINT NOT NULL,
@@ -101,7 +103,7 @@ CREATE TABLE calls (
   spent BIGINT NOT NULL DEFAULT 0, absorbed BIGINT NOT NULL DEFAULT 0, request_hash TEXT NOT NULL,
   usage_doc TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', provider_request_id TEXT NOT NULL DEFAULT '',
   outcome TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '', consent_id TEXT, created_at BIGINT NOT NULL,
-  sent_at BIGINT NOT NULL DEFAULT 0, ended_at BIGINT NOT NULL DEFAULT 0,
+  sent_at BIGINT NOT NULL DEFAULT 0, ended_at BIGINT NOT NULL DEFAULT 0, nonce TEXT NOT NULL DEFAULT '',
   UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx));
 CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
 

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// What a task's judges may cost is set aside with its own call, as its pledge.
+// It stands in the run's reservation, is moved into a call when a judge is
+// asked, and is free again when the task needs no more judges.
+
+// AskJudge journals a call to a judge about an answered task, paid for out of
+// the task's pledge. running is false when the run begins no more calls; then
+// nothing was written.
+func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in core.Intent) (running bool, err error) {
+	err = s.writer.book(ctx, func(t *tx) error {
+		a, err := t.account(run)
+		if err != nil {
+			return err
+		}
+		if running = a.state == core.Running; !running {
+			return nil
+		}
+		if err := t.one(`UPDATE samples SET pledged = pledged - $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging' AND pledged >= $1`,
+			int64(in.Worst), string(run), in.Idx); err != nil {
+			return fmt.Errorf("pay judge %d of sample %d: %w", in.Part, in.Idx, err)
+		}
+		return t.insertCall(run, l, in)
+	})
+	return running, err
+}
+
+// LeaveUnjudged settles an answered task whose judges will not be asked,
+// because its run has stopped. Its outcome is what the stop means for a task
+// that was not run; its answer is kept and stays paid for.
+func (s *Store) LeaveUnjudged(ctx context.Context, run core.RunID, idx int) error {
+	return s.writer.book(ctx, func(t *tx) error { return t.leaveUnjudged(run, idx) })
+}
+
+func (t *tx) leaveUnjudged(run core.RunID, idx int) error {
+	var stop core.Reason
+	if err := moved(t.row(`SELECT stop_reason FROM runs WHERE id = $1 AND state = 'stopping'`, string(run)).Scan(&stop)); err != nil {
+		return fmt.Errorf("leave sample %d unjudged: %w", idx, err)
+	}
+	outcome, state := core.NotRun(stop), core.SamplePending
+	if outcome == core.CancelledTask {
+		state = core.SampleCancelled
+	}
+	return t.settleSample(run, idx, state, outcome, "", 0, core.EventTaskSkipped)
+}
+
+// afterAnswer is the state of a task whose answer or last reply was recorded.
+func afterAnswer(open bool) core.SampleState {
+	if open {
+		return core.SampleJudging
+	}
+	return core.SampleAnswered
+}
+
+// judged takes the recorded reply of a judge into account.
+func (t *tx) judged(r core.Response) error {
+	switch {
+	case r.Refused:
+		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeRefused, r.Money.Spend, core.EventTaskFailed)
+	case r.Failed != "":
+		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeInvalid, r.Money.Spend, core.EventTaskFailed)
+	case r.Grade != nil:
+		if _, err := t.unpledge(r.Run, r.Idx); err != nil {
+			return err
+		}
+		return t.grade(*r.Grade, core.SampleJudging, r.Money.Spend)
+	case !r.Open:
+		if _, err := t.unpledge(r.Run, r.Idx); err != nil {
+			return err
+		}
+	}
+	return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = 'judging'`,
+		string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx)
+}
+
+// unpledge frees what is set aside for a task's judges, and tells what the
+// task has cost so far.
+func (t *tx) unpledge(run core.RunID, idx int) (charge usd.Micro, err error) {
+	var pledged usd.Micro
+	if err := moved(t.row(`SELECT pledged, charge FROM samples WHERE run_id = $1 AND idx = $2`, string(run), idx).Scan(&pledged, &charge)); err != nil {
+		return 0, fmt.Errorf("read pledge of sample %d: %w", idx, err)
+	}
+	if pledged == 0 {
+		return charge, nil
+	}
+	if err := t.one(`UPDATE samples SET pledged = 0 WHERE run_id = $1 AND idx = $2`, string(run), idx); err != nil {
+		return 0, err
+	}
+	if err := t.change(run, func(a *account) error { return a.release(pledged) }); err != nil {
+		return 0, fmt.Errorf("free pledge of sample %d: %w", idx, err)
+	}
+	return charge, nil
+}
+
+// moved tells a row that was not in the state that a step needs.
+func moved(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: 0 rows", core.ErrMoved)
+	}
+	return err
+}
+
+// askAgain gives the reservation of a judge's call that did no work back to
+// the task's pledge: the judge is still to be asked.
+func (t *tx) askAgain(e core.Ended) error {
+	return t.one(`UPDATE samples SET pledged = pledged + $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging'`, int64(e.Reserved), string(e.Run), e.Idx)
+}
+
+// Replies reads what is recorded of the judges of the tasks in [from, to): for
+// each judge its newest call, in the order of the panel.
+func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) (out []core.Reply, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce
+		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
+		WHERE c.run_id = $1 AND c.idx >= $2 AND c.idx < $3 AND c.kind = 'judge'
+		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt)
+		AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND r.workspace_id = $4) ORDER BY c.idx, c.part`,
+		string(run), from, to, string(sc.Workspace))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r core.Reply
+		if err := rows.Scan(&r.Idx, &r.Part, &r.Attempt, &r.State, &r.Outcome, &r.Raw, &r.Finish, &r.UsageDoc, &r.Spent, &r.Nonce); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
