@@ -37,6 +37,7 @@ type Catalog interface {
 	// TaskIDs yields the ids of the tasks at ascending positions.
 	TaskIDs(context.Context, core.Profile, []int) iter.Seq2[string, error]
 	Route(core.RouteID) (core.Target, bool)
+	Grader(core.Profile) (bundle.Grader, error)
 }
 
 // Starter is told of new runs.
@@ -149,11 +150,19 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	if r.Cap != nil {
 		q.Cap = *r.Cap
 	}
-	q.Limit, q.LimitReasons = core.Limit(r.Concurrency, t, q.Coverage.N)
+	grader, err := s.Catalog.Grader(p)
+	if err != nil {
+		return core.Quote{}, fmt.Errorf("make grader: %w", err)
+	}
+	judged, _ := grader.(bundle.Judged)
+	if q.Judges, err = s.judges(judged); err != nil {
+		return core.Quote{}, err
+	}
+	q.Limit, q.LimitReasons = core.Limit(r.Concurrency, t, q.Judges, q.Coverage.N)
 	if q.TaskIDsHash, err = s.taskIDs(ctx, q); err != nil {
 		return core.Quote{}, err
 	}
-	if q.MinCap, err = s.firstTask(ctx, q); err != nil {
+	if q.MinCap, err = s.firstTask(ctx, q, judged); err != nil {
 		return core.Quote{}, err
 	}
 	q.ScopeHash = q.Fingerprint()
@@ -196,9 +205,10 @@ func (s *Service) taskIDs(ctx context.Context, q core.Quote) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// firstTask is the worst case of the first task in order. The service itself
-// starts no task without setting that aside, so no smaller cap can start one.
-func (s *Service) firstTask(ctx context.Context, q core.Quote) (usd.Micro, error) {
+// firstTask is the worst case of the first task in order, its judges included.
+// The service itself starts no task without setting that aside, so no smaller
+// cap can start one.
+func (s *Service) firstTask(ctx context.Context, q core.Quote, judged bundle.Judged) (usd.Micro, error) {
 	adapter, ok := s.Adapters[q.Target.Protocol]
 	if !ok {
 		return 0, core.Refuse(core.ModelUnavailable, "this service does not speak %s", q.Target.Protocol)
@@ -207,20 +217,29 @@ func (s *Service) firstTask(ctx context.Context, q core.Quote) (usd.Micro, error
 	if err != nil {
 		return 0, err
 	}
-	if !q.Target.Priced {
-		return 0, nil
+	var worst usd.Micro
+	if q.Target.Priced {
+		worst, err = q.Target.Prices.Worst(adapter.Bound(provider.RequestFor(q, task)), int64(q.OutputBound()))
 	}
-	w, err := q.Target.Prices.Worst(adapter.Bound(provider.RequestFor(q, task)), int64(q.OutputBound()))
+	if err == nil && judged != nil {
+		var pledge usd.Micro
+		if pledge, err = s.Adapters.Pledge(q, judged, task); err == nil {
+			worst, err = worst.Add(pledge)
+		}
+	}
 	if err != nil {
-		return 0, core.Refuse(core.UnboundedModelCost, "the worst case of one call cannot be computed at these prices")
+		return 0, core.Refuse(core.UnboundedModelCost, "the worst case of one task cannot be computed at these prices")
 	}
-	return w, nil
+	return worst, nil
 }
 
 func warnings(q core.Quote) []string {
 	w := []string{}
 	if q.Target.Simulated {
 		w = append(w, "Simulated: a practice route answers from the tasks themselves. Its score shows nothing about a model.")
+	}
+	if len(q.Judges) > 0 {
+		w = append(w, judgeWarning(q))
 	}
 	if q.Coverage.N < q.Profile.TaskCount {
 		w = append(w, "A sample is not a full-benchmark score.")

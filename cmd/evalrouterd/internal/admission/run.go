@@ -36,16 +36,26 @@ func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.
 	return out, nil
 }
 
-// offered says whether a managed route still stands as the quote froze it. The
+// offered says whether the managed routes still stand as the quote froze them. The
 // store checks what it keeps itself; routes are the catalog's.
 func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) error {
 	q, err := s.Store.Quote(ctx, sc, id)
-	if err != nil || q.Run != "" || q.Target.Kind != core.Managed {
+	if err != nil || q.Run != "" {
 		return err // a consumed quote is answered by the store: a replay, or whose run it became
 	}
-	now, ok := s.Catalog.Route(q.Target.RouteID)
-	if !ok || now.Status != "active" || now.Revision != q.Target.Revision || now.Prices != q.Target.Prices {
+	if q.Target.Kind == core.Managed && !s.unchanged(q.Target) {
 		return core.Refuse(core.QuoteStale, "the model or its prices have changed since this quote; nothing was started")
 	}
+	for _, j := range q.Judges {
+		if !s.unchanged(j.Target) {
+			return core.Refuse(core.QuoteStale, "a judge or its prices have changed since this quote; nothing was started")
+		}
+	}
 	return nil
+}
+
+// unchanged says whether a managed route is offered as it was frozen.
+func (s *Service) unchanged(was core.Target) bool {
+	now, ok := s.Catalog.Route(was.RouteID)
+	return ok && now.Status == "active" && now.Revision == was.Revision && now.Prices == was.Prices
 }

@@ -29,6 +29,9 @@ func (s *Service) target(ctx context.Context, sc core.Scope, r QuoteRequest) (co
 	if !ok || t.Status != "active" {
 		return core.Target{}, core.Refuse(core.ModelUnavailable, "there is no such model route here; see the catalog's models")
 	}
+	if t.JudgeOnly {
+		return core.Target{}, core.Refuse(core.JudgeOnlyRoute, "%s only grades answers; it cannot be evaluated", t.RouteID)
+	}
 	return t, nil
 }
 

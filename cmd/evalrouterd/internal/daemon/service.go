@@ -29,6 +29,7 @@ import (
 // The store keeps every interface that its users declare.
 var (
 	_ engine.Journal      = (*store.Store)(nil)
+	_ engine.Judging      = (*store.Store)(nil)
 	_ engine.Runs         = (*store.Store)(nil)
 	_ admission.Store     = (*store.Store)(nil)
 	_ connection.Store    = (*store.Store)(nil)
@@ -141,8 +142,8 @@ func newService(data *open, o options) (*service, error) {
 
 func (s *service) engineOptions(adapters provider.Set, connections *connection.Service) engine.Options {
 	return engine.Options{
-		Journal: s.store, Answers: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: connections, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
-		Jitter: jitter, Log: s.log, Worker: newID(), Changed: s.changes.publish,
+		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: connections, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
+		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: newID(), Changed: s.changes.publish,
 	}
 }
 

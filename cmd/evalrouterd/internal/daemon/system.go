@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -101,6 +102,13 @@ func newCallID() string { return uuid.Must(uuid.NewV7()).String() }
 func randomBytes(b []byte) {
 	// crypto/rand.Read never fails: it ends the process instead.
 	rand.Read(b)
+}
+
+// newNonce is 64 bits that nobody can foresee, as hex.
+func newNonce() string {
+	var b [8]byte
+	randomBytes(b[:])
+	return hex.EncodeToString(b[:])
 }
 
 func jitter() float64 { return mathrand.Float64() }

@@ -42,10 +42,18 @@ func newBreaker(down core.Reason, unreported int) breaker {
 	return breaker{down: down, unreported: unreported}
 }
 
-// record counts one settled task and gives the reason to stop the run, if
-// there is one. begun is how many calls have begun by now.
+// record counts one call and gives the reason to stop the run, if there is one.
+// begun is how many calls have begun by now.
 func (b *breaker) record(s settled, begun int) core.Stop {
-	b.calls++
+	lost := b.loss(s, begun)
+	if why := b.usage(s); why.Reason != "" {
+		return why
+	}
+	return lost
+}
+
+// usage counts what a call did not say, or said beyond its bound.
+func (b *breaker) usage(s settled) core.Stop {
 	if s.unreported {
 		if b.unreported++; b.unreported >= maxUnreported {
 			return core.Stop{Reason: core.UsageUnreported, Detail: fmt.Sprintf("%d answers came without usage that adds up", b.unreported)}
@@ -56,6 +64,12 @@ func (b *breaker) record(s settled, begun int) core.Stop {
 			return core.Stop{Reason: core.RoutePaused, Detail: fmt.Sprintf("%d answers cost more than the bound of this model", b.overBound)}
 		}
 	}
+	return core.Stop{}
+}
+
+// loss counts whether a call lost its answer.
+func (b *breaker) loss(s settled, begun int) core.Stop {
+	b.calls++
 	if !s.unknown {
 		if s.number > b.seen {
 			b.lostInARow = 0

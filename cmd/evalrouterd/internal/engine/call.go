@@ -13,19 +13,31 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 )
 
-// call takes one reserved task to its end: asked, recorded and graded, or
+// call takes one task to its end by a work: asked, recorded and graded, or
 // settled otherwise. It always reports back exactly once.
-func (r *runner) call(j job) {
+func (r *runner) call(j job, work func(*job) (settled, error)) {
+	number := j.number
 	var s settled
 	err := r.safely(func() (err error) {
-		s, err = r.attempts(&j)
+		s, err = work(&j)
 		return err
 	})
 	if err != nil {
 		s = r.salvage(j, err)
 	}
-	s.idx, s.number = j.intent.Idx, j.number
+	s.idx, s.number = j.intent.Idx, number
 	r.mail.Put(Message{settled: &s})
+}
+
+// askTask asks the model, and the judges where models grade.
+func (r *runner) askTask(j *job) (settled, error) {
+	s, err := r.attempts(j)
+	if err != nil || s.open == nil {
+		return s, err
+	}
+	after, err := r.judge(j, answered{idx: j.intent.Idx, task: j.task, answer: *s.open})
+	after.unreported, after.overBound = s.unreported, s.overBound
+	return after, err
 }
 
 // salvage settles a task whose call met a fault of ours: a call that may have
@@ -81,7 +93,15 @@ func (r *runner) unsent(j job, cause error) (settled, error) {
 	r.e.o.Log.Warn("a call was not made", "run_id", string(r.id), "index", j.intent.Idx, "error", cause.Error())
 	e := r.ended(j, provider.Outcome{Reason: "not_marked"})
 	err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
-	return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}, err
+	return back(j), err
+}
+
+// back reports a task whose call did no work and is to be made again.
+func back(j job) settled {
+	if j.intent.Judge {
+		return settled{unjudged: true}
+	}
+	return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}
 }
 
 // ask makes the one request. left is true when the engine stopped waiting for
@@ -89,7 +109,7 @@ func (r *runner) unsent(j job, cause error) (settled, error) {
 func (r *runner) ask(j job) (out provider.Outcome, left bool) {
 	ctx, cancel := context.WithTimeout(r.e.calls, r.e.o.CallTimeout)
 	defer cancel()
-	out = r.adapter.Call(ctx, j.req)
+	out = j.by.adapter.Call(ctx, j.req)
 	return out, out.Class == provider.Unknown && r.e.calls.Err() != nil
 }
 
@@ -118,12 +138,15 @@ func (r *runner) putBack(j job) (settled, error) {
 	}
 	e := r.ended(j, provider.Outcome{Code: "stopped"})
 	err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
-	return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}, err
+	return back(j), err
 }
 
 // apply carries out a decision that ends the task's calls.
 func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error) {
 	e := r.ended(j, out)
+	if j.intent.Judge {
+		d = d.ofJudge(j.by.target)
+	}
 	switch d.do {
 	case record:
 		return r.record(j, out)
@@ -133,7 +156,9 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 		})
 	case replan, park:
 		err := r.persist("plan again", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, endState(out)) })
-		return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}, stop: d.stop, park: d.delay, why: reasonOf(out), detail: detailOf(out)}, err
+		s := back(j)
+		s.stop, s.park, s.why, s.detail = d.stop, d.delay, reasonOf(out), d.who+detailOf(out)
+		return s, err
 	}
 	err := r.persist("unknown", func(ctx context.Context) error { return r.e.o.Journal.MarkUnknown(ctx, e) })
 	return settled{unknown: true, why: reasonOf(out), detail: detailOf(out)}, err
@@ -149,15 +174,37 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 		r.e.o.Log.Error("answer was not spooled", "run_id", string(r.id), "error", err.Error())
 		done = func() {}
 	}
+	s := settled{unreported: resp.Money.Unreported, overBound: resp.Money.OverBound}
 	if !resp.Refused && resp.Failed == "" {
-		g := r.grade(j.intent.Idx, j.task, out)
-		resp.Grade = &g
+		if resp.Grade = r.gradeNow(j, out); resp.Grade == nil {
+			a := answerOf(out)
+			s.open = &a
+		}
 	}
 	if err := r.persist("record", func(ctx context.Context) error { return r.e.o.Journal.Respond(ctx, resp) }); err != nil {
 		return settled{}, err
 	}
 	done()
-	return settled{unreported: resp.Money.Unreported, overBound: resp.Money.OverBound}, nil
+	return s, nil
+}
+
+// gradeNow is the grade that an answer brings with it, nil when a judge is
+// still to be asked.
+func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
+	a := j.about
+	switch {
+	case j.intent.Judge:
+		a.replies = append(a.replies[:len(a.replies):len(a.replies)], answerOf(out))
+	case r.judged != nil:
+		return nil
+	default:
+		a = answered{task: j.task, answer: answerOf(out)}
+	}
+	g := r.verdict(j.intent.Idx, a)
+	if j.intent.Judge && j.intent.Part < len(r.judges)-1 && g.JudgeCode == "" {
+		return nil
+	}
+	return &g
 }
 
 // response is an answer with its money decided.
@@ -167,11 +214,12 @@ func (r *runner) response(j job, out provider.Outcome) core.Response {
 		usage = nil
 	}
 	var money core.Settlement
-	if r.quote.Target.Priced {
-		money = r.quote.Target.Prices.Settle(j.intent.Worst, usage)
+	if j.by.target.Priced {
+		money = j.by.target.Prices.Settle(j.intent.Worst, usage)
 	}
 	resp := core.Response{
-		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: r.quote.Target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,
+		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: j.by.target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,
+		Judge: j.intent.Judge, Open: r.judged != nil && !(j.intent.Judge && j.intent.Part == len(r.judges)-1),
 		Raw: out.Raw, RawSHA256: digest(out.Raw), Finish: string(out.Finish), Usage: usage, RequestID: out.RequestID,
 		Refused: out.Refused, Money: money, Reserved: j.intent.Worst, Transfer: r.e.o.NewCallID(), AbsorbTransfer: r.e.o.NewCallID(),
 		ExpiresAt: r.evidenceUntil(),
@@ -193,12 +241,13 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// grade decides an answer. A grader that fails, or gives what no
-// grader may, is an error of ours.
-func (r *runner) grade(idx int, task bundle.Task, out provider.Outcome) core.Grade {
+// verdict decides an answer, from the replies to it where models grade. A
+// reply without a verdict is the judge's error, never a score. A grader that
+// fails, or gives what no grader may, is an error of ours.
+func (r *runner) verdict(idx int, a answered) core.Grade {
 	g := core.Grade{Run: r.id, Idx: idx, Grader: r.grader.Identity()}
 	err := r.safely(func() error {
-		v, err := r.grader.Grade(task, bundle.Answer{Text: out.Text, Finish: out.Finish})
+		v, err := r.decideAnswer(a)
 		if err == nil {
 			err = sound(v)
 		}
@@ -207,38 +256,49 @@ func (r *runner) grade(idx int, task bundle.Task, out provider.Outcome) core.Gra
 		}
 		return err
 	})
+	var fault *bundle.JudgeFault
+	if errors.As(err, &fault) {
+		return r.noVerdict(idx, core.CodeJudgeInvalid, fault.Error())
+	}
 	if err != nil {
 		r.e.o.Log.Error("the grader failed", "run_id", string(r.id), "index", idx, "grader", g.Grader.ID, "error", err.Error())
 	}
 	return g
 }
 
+func (r *runner) decideAnswer(a answered) (bundle.Verdict, error) {
+	if r.judged != nil {
+		return r.judged.Verdict(a.task, a.answer, a.replies)
+	}
+	return r.grader.Grade(a.task, a.answer)
+}
+
 // gradeStored grades answers that an earlier process recorded and did not
 // grade. It asks nobody and costs nothing.
-func (r *runner) gradeStored(ctx context.Context, answered []int) error {
-	for _, idx := range answered {
-		task, err := r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(idx))
+func (r *runner) gradeStored(ctx context.Context, waiting []int) error {
+	for _, idx := range waiting {
+		a, ok, err := r.recorded(ctx, idx)
 		if err != nil {
-			return fmt.Errorf("read task %d: %w", idx, err)
-		}
-		ev, ok, err := r.e.o.Answers.Evidence(ctx, r.id, idx)
-		if err != nil {
-			return fmt.Errorf("read answer %d: %w", idx, err)
+			return err
 		}
 		g := core.Grade{Run: r.id, Idx: idx}
-		if ok && ev.Raw != nil {
-			g = r.grade(idx, task, r.adapter.Parse(ev.Raw))
+		if ok {
+			g = r.verdict(idx, a)
 		}
-		if err := r.persist("grade", func(ctx context.Context) error { return r.e.o.Answers.RecordGrade(ctx, g) }); err != nil {
+		if err := r.recordGrade(g); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (r *runner) recordGrade(g core.Grade) error {
+	return r.persist("grade", func(ctx context.Context) error { return r.e.o.Answers.RecordGrade(ctx, g) })
+}
+
 func (r *runner) ended(j job, out provider.Outcome) core.Ended {
 	return core.Ended{
-		Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Outcome: reasonOf(out), Message: out.Message,
+		Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Judge: j.intent.Judge, Outcome: reasonOf(out), Message: out.Message,
 		Code: out.Code, Raw: out.Raw, RawSHA256: digest(out.Raw), ExpiresAt: r.evidenceUntil(),
 	}
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -20,10 +18,12 @@ const maxDispatch = 256
 // leaseGrace is how long after a call's deadline its claim still holds.
 const leaseGrace = time.Minute
 
-// job is one task on its way.
+// job is one call of a task on its way: to the model, or to a judge.
 type job struct {
 	intent core.Intent
+	by     asker
 	task   bundle.Task
+	about  answered // what a judge is asked about
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
 	// notSent and pushedBack count the attempts of this process that failed in
@@ -82,11 +82,11 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 		r.inflight++
 		r.dispatched++
 		j.number = r.dispatched
-		r.e.o.Spawn(func() { r.call(j) })
+		r.e.o.Spawn(func() { r.call(j, r.askTask) })
 	}
 	r.tight = r.tight && res.Granted == 0
 	if res.Granted < len(places) {
-		return res.Granted, r.capReached(ctx, intents[res.Granted].Worst)
+		return res.Granted, r.capReached(ctx, intents[res.Granted].Worst+intents[res.Granted].Pledge)
 	}
 	return res.Granted, nil
 }
@@ -135,22 +135,34 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 func (r *runner) prepare(p core.Redo) (job, error) {
 	task := r.task(p.Idx)
 	req := provider.RequestFor(r.quote, task)
-	req.Key, req.Attempt = r.key, p.Attempt+1
-	body, err := r.adapter.Render(req)
+	req.Key, req.Attempt = r.model.key, p.Attempt+1
+	j, err := r.render(r.model, req)
 	if err != nil {
-		return job{}, fmt.Errorf("render task %d: %w", p.Idx, err)
+		return job{}, fmt.Errorf("task %d: %w", p.Idx, err)
 	}
-	j := job{task: task, req: req, bound: r.adapter.Bound(req)}
-	var worst usd.Micro
-	if r.quote.Target.Priced {
-		if worst, err = r.quote.Target.Prices.Worst(j.bound, int64(req.MaxOutput)); err != nil {
-			return job{}, fmt.Errorf("bound task %d: %w", p.Idx, err)
+	j.task, j.intent.Idx, j.intent.TaskID = task, p.Idx, task.ID
+	if r.judged != nil {
+		if j.intent.Pledge, err = r.e.o.Adapters.Pledge(r.quote, r.judged, task); err != nil {
+			return job{}, fmt.Errorf("bound the judges of task %d: %w", p.Idx, err)
 		}
 	}
-	sum := sha256.Sum256(body)
-	j.intent = core.Intent{
-		Call: core.CallID(r.e.o.NewCallID()), Idx: p.Idx, TaskID: task.ID, Attempt: req.Attempt, Worst: worst, Hash: hex.EncodeToString(sum[:]),
+	return j, nil
+}
+
+// render is a call with its request's hash and worst case.
+func (r *runner) render(by asker, req provider.Request) (job, error) {
+	body, err := by.adapter.Render(req)
+	if err != nil {
+		return job{}, fmt.Errorf("render request: %w", err)
 	}
+	j := job{by: by, req: req, bound: by.adapter.Bound(req)}
+	var worst usd.Micro
+	if by.target.Priced {
+		if worst, err = by.target.Prices.Worst(j.bound, int64(req.MaxOutput)); err != nil {
+			return job{}, fmt.Errorf("bound request: %w", err)
+		}
+	}
+	j.intent = core.Intent{Call: core.CallID(r.e.o.NewCallID()), Attempt: req.Attempt, Worst: worst, Hash: digest(body)}
 	return j, nil
 }
 

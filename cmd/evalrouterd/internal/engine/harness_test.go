@@ -157,7 +157,7 @@ func (w *world) open() {
 	w.spool, w.kept = sp, kept
 	adapters := provider.Set{core.PracticeProtocol: w.adapter}
 	w.options = engine.Options{
-		Journal: s, Answers: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
+		Journal: s, Answers: s, Judging: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },

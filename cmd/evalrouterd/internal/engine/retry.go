@@ -26,6 +26,25 @@ type decision struct {
 	// stop is the reason to end the run.
 	stop core.Reason
 	code string
+	// who is "judge NAME: " where a judge was asked.
+	who string
+}
+
+// ofJudge is the decision where a judge was asked: what would stop the run for
+// want of the model stops it for want of the judge, and a rejection of the task
+// leaves it without a verdict.
+func (d decision) ofJudge(t core.Target) decision {
+	d.who = "judge " + t.Name() + ": "
+	if d.stop != "" {
+		d.stop = core.JudgesUnavailable
+	}
+	if d.do == giveUp {
+		refused := d.code == core.CodeRefused
+		if d.code = core.CodeJudgeRejected; refused {
+			d.code = core.CodeJudgeRefused
+		}
+	}
+	return d
 }
 
 // Bounds of in-run retries of one task. They apply to definite rejections

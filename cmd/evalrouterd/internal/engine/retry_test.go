@@ -113,7 +113,7 @@ func TestBreaker(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var b breaker
+			b := newBreaker(core.ProviderDown, 0)
 			var got core.Reason
 			for i, c := range tt.seq {
 				begun := (i/tt.window + 1) * tt.window // whole windows begin together

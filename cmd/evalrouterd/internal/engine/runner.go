@@ -9,7 +9,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 )
 
 // progressEvery is the least time between two run.progress events.
@@ -60,9 +59,11 @@ type runner struct {
 type settled struct {
 	idx int
 	// again is set when the task was planned again, and unjudged when it is
-	// answered and its judges are to be asked again.
+	// answered and judges are still to be asked. open is what was answered, where
+	// the next judge is to be asked at once.
 	again    *core.Redo
 	unjudged bool
+	open     *bundle.Answer
 	// resumed says that the model was not asked, only judges; replies is how
 	// the calls to them ended.
 	resumed bool

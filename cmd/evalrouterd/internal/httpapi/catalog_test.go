@@ -56,9 +56,9 @@ func TestCatalogFilters(t *testing.T) {
 		{"/v1/catalog/benchmarks?status=active&capability=chat", 1},
 		{"/v1/catalog/benchmarks?status=retired", 0},
 		{"/v1/catalog/benchmarks?runner=evalplus", 0},
-		{"/v1/catalog/models", 8},
+		{"/v1/catalog/models", 9},
 		{"/v1/catalog/models?q=echo", 1},
-		{"/v1/catalog/models?provider=practice", 8},
+		{"/v1/catalog/models?provider=practice", 9},
 		{"/v1/catalog/models?provider=acme", 0},
 		{"/v1/catalog/models?capability=vision", 0},
 		{"/v1/evals?kind=benchmark&provider=evalrouter&protocol=batch&availability=ready_for_quote", 1},
@@ -91,11 +91,11 @@ func TestCompatibility(t *testing.T) {
 		}
 		return out
 	}
-	if got := list(anonymous); len(got) != 8 || got[solver].MinimumCapMicrousd != nil {
+	if got := list(anonymous); len(got) != 9 || got[solver].MinimumCapMicrousd != nil {
 		t.Errorf("nobody sees %d routes with the cap %v", len(got), got[solver].MinimumCapMicrousd)
 	}
 	mine := list()
-	if r := mine["connection:"+c.ID]; len(mine) != 9 || !r.Compatible || r.Kind != "connection" || *r.ConnectionID != c.ID {
+	if r := mine["connection:"+c.ID]; len(mine) != 10 || !r.Compatible || r.Kind != "connection" || *r.ConnectionID != c.ID {
 		t.Errorf("the owner sees %d routes and %+v", len(mine), r)
 	}
 	var q api.QuoteRecord

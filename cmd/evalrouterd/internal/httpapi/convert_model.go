@@ -42,10 +42,13 @@ func managedRoute(t core.Target) api.ManagedRoute {
 	r := api.ManagedRoute{
 		ID: string(t.RouteID), ModelID: t.ModelID, DisplayName: t.DisplayName, Provider: t.Provider, Status: t.Status, PriceVersion: t.Prices.Version,
 		Revision: t.Revision, Capabilities: []string{chat}, Pricing: pricing(t), Limits: limitsOf(t), Reasoning: &api.ReasoningControls{Mode: "none"},
-		Benchmarkable: t.Status == "active", Simulated: t.Simulated,
+		Benchmarkable: t.Status == "active" && !t.JudgeOnly, Simulated: t.Simulated,
 	}
 	if t.Simulated {
 		r.Description = ptr("Answers are made on this machine from the tasks themselves and show nothing about a model.")
+	}
+	if t.JudgeOnly {
+		r.Description = ptr("Grades answers on this machine by comparing texts, for learning and testing. It cannot be evaluated and shows nothing about a model.")
 	}
 	return r
 }
@@ -65,14 +68,15 @@ func priceVersion(t core.Target) string {
 	return t.Prices.Version
 }
 
-func selectedModel(q core.Quote) api.SelectedModel {
-	t := q.Target
+func selectedModel(q core.Quote) api.SelectedModel { return targetModel(q.Target, q.OutputBound()) }
+
+func targetModel(t core.Target, maxOutput int) api.SelectedModel {
 	limits := limitsOf(t)
-	limits["output_tokens_per_task"] = q.OutputBound()
+	limits["output_tokens_per_task"] = maxOutput
 	return api.SelectedModel{
 		Kind: t.Kind, ModelID: t.ModelID, Protocol: t.Protocol, Revision: t.Revision, Capabilities: []string{chat}, Limits: limits,
 		RouteID: maybe(t.RouteID), ConnectionID: maybe(t.ConnectionID), PriceVersion: ptr(priceVersion(t)), ProviderCharges: ptr(chargesOf(t)),
-		Generation: map[string]any{"max_output_tokens": q.OutputBound()}, Pricing: pricing(t), DisplayName: t.DisplayName, Simulated: t.Simulated,
+		Generation: map[string]any{"max_output_tokens": maxOutput}, Pricing: pricing(t), DisplayName: t.DisplayName, Simulated: t.Simulated,
 	}
 }
 

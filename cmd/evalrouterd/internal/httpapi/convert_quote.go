@@ -22,7 +22,7 @@ func quoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord {
 	if q.Cap > 0 {
 		r.MaxChargeMicrousd = ptr(q.Cap)
 	}
-	if q.Target.Priced {
+	if q.Target.Priced || len(q.Judges) > 0 {
 		r.MinimumCapMicrousd = ptr(q.MinCap)
 	}
 	if q.Target.Metered() {
@@ -64,9 +64,26 @@ func coverage(c core.Coverage) api.Coverage {
 
 func selection(q core.Quote) api.ProfileSelection {
 	return api.ProfileSelection{
-		ID: string(q.Profile.ID), ManifestSHA256: q.Profile.ManifestSHA256, DatasetAssetsSHA256: q.Profile.DatasetSHA256,
+		Judge: judgeSelection(q),
+		ID:    string(q.Profile.ID), ManifestSHA256: q.Profile.ManifestSHA256, DatasetAssetsSHA256: q.Profile.DatasetSHA256,
 		SamplingAlgorithm: core.OrderAlgorithm, TaskIDsHash: q.TaskIDsHash, PopulationCount: q.Profile.TaskCount, SelectedCount: q.Coverage.N, AttemptsPerTask: 1,
 	}
+}
+
+// judgeSelection shows who grades. The record has room for one model; the
+// protocol holds the whole panel.
+func judgeSelection(q core.Quote) *api.JudgeSelection {
+	if len(q.Judges) == 0 {
+		return nil
+	}
+	panel := make([]api.SelectedModel, len(q.Judges))
+	for i, j := range q.Judges {
+		panel[i] = targetModel(j.Target, j.MaxOutputTokens)
+	}
+	return &api.JudgeSelection{Model: panel[0], Protocol: map[string]any{
+		"grader": q.Profile.Grader.ID, "version": q.Profile.Grader.Version, "judges": panel, "vote": "most frequent grade, the first given on a tie",
+		"max_output_tokens": q.Judges[0].MaxOutputTokens,
+	}}
 }
 
 func quoteConcurrency(q core.Quote) api.QuoteConcurrency {

@@ -25,7 +25,7 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
 		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e),
 		TerminalDetail: maybe(e.result.Detail),
-		Simulated:      e.Quote.Target.Simulated, Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
+		Simulated:      e.Quote.Simulated(), Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
 	}
 }
 
@@ -52,9 +52,12 @@ func billing(r store.Result) api.BillingSnapshot {
 func resultCosts(e ended) api.ResultCosts {
 	m := e.result.Money
 	out := api.ResultCosts{AsOf: timeOf(e.result.FinalizedAt), Basis: "managed_total", Currency: "USD", Note: "Everything that was charged for the model's answers."}
+	if len(e.Quote.Judges) > 0 {
+		out.Note = "Everything that was charged for the model's answers and for judging them."
+	}
 	cost := api.ProfileCost{ProfileID: string(e.Quote.Profile.ID), ChargedMicrousd: m.Charged, TotalCostMicrousd: ptr(m.Charged)}
 	switch t := e.Quote.Target; {
-	case t.Simulated:
+	case e.Quote.Practice():
 		out.Note = "Practice credit only; no money was spent."
 	case t.Metered() && t.Priced:
 		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly. The total counts its reported usage at your declared rates."

@@ -51,7 +51,7 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ChainIndex: r.ChainPos,
 		ProcessedCount: t.Total(), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"),
 		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: r.Metered, Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
-		Simulated: q.Target.Simulated,
+		Simulated: q.Simulated(),
 	}
 	if out.Metadata == nil {
 		out.Metadata = map[string]string{}

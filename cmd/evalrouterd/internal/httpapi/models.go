@@ -130,6 +130,8 @@ func (s *Server) compatible(ctx context.Context, c candidate, p *core.Profile) (
 	switch {
 	case c.refused != nil:
 		refuse(c.refused)
+	case c.target.JudgeOnly:
+		refuse(core.Refuse(core.JudgeOnlyRoute, "this route only grades answers"))
 	case c.target.Status != "active":
 		refuse(core.Refuse(core.ModelUnavailable, "this route is not offered now"))
 	case p != nil && callerOf(ctx).known():

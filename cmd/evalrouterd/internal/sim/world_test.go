@@ -87,7 +87,7 @@ func (w *world) open() {
 	w.store, w.catalog = s, catalog.New(s, []core.Target{target}, w.id)
 	adapters := provider.Set{core.PracticeProtocol: w.model}
 	w.engine = engine.New(engine.Options{
-		Journal: j, Answers: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
+		Journal: j, Answers: j, Judging: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
 		NewID: w.id, NewCallID: w.id, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
 		Spawn: w.s.spawn, NewMail: func() engine.Mail { return &mail{s: w.s} },
 	})

@@ -7,6 +7,9 @@
 //   - practice.echo repeats the last message of the user.
 //   - practice.flaky is a solver of 0.7 behind rate limits, timeouts and
 //     unreadable bodies, each a pure function of the task and the attempt.
+//   - practice.judge grades answers for benchmarks that models grade: it says
+//     C when an answer holds the text of the criterion. It knows nothing but
+//     the prompt that any judge would get, and reads it by its fences.
 //
 // They say nothing about any model and are marked simulated. Their prices are
 // published and their usage is counted (four bytes are one token), so that
@@ -62,6 +65,9 @@ func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome
 	id := r.Target.RouteID
 	if id == Echo {
 		return answer(id, lastUser(r.Messages), r, "")
+	}
+	if id == Judge {
+		return answer(id, opinion(r.Messages), r, "")
 	}
 	p, ok := solvers[id]
 	switch {

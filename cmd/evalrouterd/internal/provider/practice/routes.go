@@ -10,6 +10,7 @@ import (
 const (
 	Echo  core.RouteID = "practice.echo"
 	Flaky core.RouteID = "practice.flaky"
+	Judge core.RouteID = "practice.judge"
 )
 
 const solverPrefix = "practice.solver-"
@@ -35,7 +36,9 @@ func Routes() []core.Target {
 	for _, p := range []string{"0.95", "0.9", "0.8", "0.7", "0.6", "0.5"} {
 		list = append(list, route(core.RouteID(solverPrefix+p), "Practice solver "+p))
 	}
-	return append(list, route(Echo, "Practice echo"), route(Flaky, "Practice flaky"))
+	judge := route(Judge, "Practice judge")
+	judge.JudgeOnly = true
+	return append(list, route(Echo, "Practice echo"), route(Flaky, "Practice flaky"), judge)
 }
 
 func route(id core.RouteID, name string) core.Target {
