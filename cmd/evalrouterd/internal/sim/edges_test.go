@@ -71,7 +71,9 @@ var legal = []struct{ what, from, to string }{
 	{"calls", "sent", "responded"}, {"calls", "sent", "rejected"}, {"calls", "sent", "unknown"}, {"calls", "sent", "voided"},
 	{"samples", "new", "in_call"}, {"samples", "planned", "in_call"}, {"samples", "in_call", "planned"},
 	{"samples", "in_call", "answered"}, {"samples", "in_call", "graded"}, {"samples", "in_call", "unresolved"}, {"samples", "in_call", "failed"}, {"samples", "in_call", "refused"},
-	{"samples", "answered", "graded"},
+	{"samples", "answered", "graded"}, {"samples", "answered", "failed"},
+	{"samples", "in_call", "judging"}, {"samples", "judging", "answered"}, {"samples", "judging", "graded"}, {"samples", "judging", "failed"},
+	{"samples", "judging", "unresolved"}, {"samples", "judging", "cancelled"}, {"samples", "judging", "pending"},
 }
 
 // enoughForEverything is from how many histories on every step must have been

@@ -75,6 +75,14 @@ func (j *journal) MarkUnknown(ctx context.Context, e core.Ended) error {
 	return around0(j, "unknown", func() error { return j.Store.MarkUnknown(ctx, e) })
 }
 
+func (j *journal) AskJudge(ctx context.Context, id core.RunID, l core.Lease, in core.Intent) (bool, error) {
+	return around(j, "ask judge", func() (bool, error) { return j.Store.AskJudge(ctx, id, l, in) })
+}
+
+func (j *journal) LeaveUnjudged(ctx context.Context, id core.RunID, idx int) error {
+	return around0(j, "leave unjudged", func() error { return j.Store.LeaveUnjudged(ctx, id, idx) })
+}
+
 func (j *journal) RecordGrade(ctx context.Context, g core.Grade) error {
 	return around0(j, "grade", func() error { return j.Store.RecordGrade(ctx, g) })
 }

@@ -52,9 +52,19 @@ func TestHistories(t *testing.T) {
 	}
 	t.Logf("%8d  crashes", crashes)
 	checkSteps(t, seen, *seeds)
+	if *seeds < 20 {
+		return
+	}
+	var want []string
 	for _, f := range fates {
-		if *seeds >= 20 && seen[f.name] == 0 {
-			t.Errorf("no history met %q", f.name)
+		want = append(want, whose(true)+f.name)
+		if !f.judge {
+			want = append(want, f.name)
+		}
+	}
+	for _, w := range append(want, judgeEdges...) {
+		if seen[w] == 0 {
+			t.Errorf("no history met %q", w)
 		}
 	}
 }

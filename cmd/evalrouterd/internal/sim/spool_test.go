@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -32,6 +33,20 @@ func (s *memorySpool) Reset() error { s.open = nil; return nil }
 
 func (s *memorySpool) left() []core.Response { return append([]core.Response(nil), s.open...) }
 
+func (s *memorySpool) recorded(r core.Response) (bool, error) {
+	if !r.Judge {
+		_, ok, err := s.w.store.Evidence(context.Background(), r.Run, r.Idx)
+		return ok, err
+	}
+	replies, err := s.w.store.Replies(context.Background(), scope, r.Run, r.Idx, r.Idx+1)
+	for _, p := range replies {
+		if p.State == core.CallResponded && bytes.Equal(p.Raw, r.Raw) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
 // lost says whether an answer that was received is recorded nowhere: neither
 // in the journal nor in the spool.
 func (s *memorySpool) lost() error {
@@ -43,7 +58,8 @@ func (s *memorySpool) lost() error {
 		if open[r.Call] {
 			continue
 		}
-		if _, ok, err := s.w.store.Evidence(context.Background(), r.Run, r.Idx); err != nil || !ok {
+		ok, err := s.recorded(r)
+		if err != nil || !ok {
 			return fmt.Errorf("the answer of call %s was received and is recorded nowhere (%v)", r.Call, err)
 		}
 	}

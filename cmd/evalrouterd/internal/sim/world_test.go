@@ -84,11 +84,11 @@ func (w *world) open() {
 	s, err := store.Open(context.Background(), store.Options{Path: w.path, Now: clock{w.s}.Now})
 	w.check(err)
 	j := &journal{Store: s, w: w}
-	w.store, w.catalog = s, catalog.New(s, []core.Target{target}, w.id)
+	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target}, judges()...), w.id)
 	adapters := provider.Set{core.PracticeProtocol: w.model}
 	w.engine = engine.New(engine.Options{
 		Journal: j, Answers: j, Judging: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
-		NewID: w.id, NewCallID: w.id, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
+		NewID: w.id, NewCallID: w.id, NewNonce: w.nonce, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
 		Spawn: w.s.spawn, NewMail: func() engine.Mail { return &mail{s: w.s} },
 	})
 	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: w.id}
@@ -136,9 +136,16 @@ func (w *world) play() {
 // once more under another key.
 func (w *world) start() {
 	ctx := context.Background()
-	p, err := w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
-	w.check(err)
 	n, cap := 1+w.s.random.IntN(40), usd.Micro(300+w.s.random.IntN(12_000))
+	var p core.Profile
+	var err error
+	if w.s.random.IntN(2) == 0 {
+		p, err = w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
+	} else {
+		cap *= 6
+		p, err = w.addJudged(ctx, 1+w.s.random.IntN(2))
+	}
+	w.check(err)
 	w.submit(admission.QuoteRequest{Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)}})
 }
 
@@ -178,6 +185,7 @@ func (w *world) cancel() {
 func (w *world) crash() {
 	w.crashes++
 	w.s.crash()
+	w.noteJudging()
 	w.check(w.store.Close())
 	w.open()
 	w.oracle()
