@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
@@ -38,6 +39,20 @@ func TestAudit_FindsDamage(t *testing.T) {
 			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE state = 'unknown'`},
 		{"sample.evidence", `DELETE FROM calls WHERE state = 'responded'`},
 		{"sample.charge", `UPDATE samples SET charge = charge + 1 WHERE state = 'graded'`},
+		{"sample.pledge", `UPDATE samples SET pledged = 1 WHERE state = 'graded'`},
+		{"sample.pledge", `UPDATE samples SET pledged = -1 WHERE state = 'judging'`},
+		{"run.reserved", `UPDATE samples SET pledged = pledged - 1 WHERE state = 'judging'`},
+		{"run.open", `UPDATE samples SET state = 'judging' WHERE state = 'unresolved'`},
+		{"sample.judging", `UPDATE samples SET state = 'judging' WHERE state = 'in_call'`},
+		{"sample.label", `UPDATE samples SET outcome = 'right' WHERE state = 'judging'`},
+		{"sample.judges", `DELETE FROM calls WHERE kind = 'judge' AND part = 1`},
+		{"sample.judges", `UPDATE calls SET kind = 'judge', part = 5, nonce = 'x' WHERE kind = 'target' AND attempt = 1 AND state = 'responded'`},
+		{"sample.judges", `UPDATE calls SET state = 'rejected' WHERE kind = 'judge' AND part = 0`},
+		{"call.judge", `UPDATE calls SET nonce = '' WHERE kind = 'judge'`},
+		{"call.judge", `UPDATE calls SET state = 'unknown' WHERE kind = 'target' AND state = 'responded'`},
+		{"sample.charge", `UPDATE calls SET spent = spent + 1 WHERE kind = 'judge' AND part = 0`},
+		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, state, worker, fence, lease_until, reserved, 0, 0, request_hash,
+			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE kind = 'judge' AND state = 'responded'`},
 		{"events.gap", `DELETE FROM events WHERE seq = 2`},
 		{"run.cap", `UPDATE quotes SET cap = cap + 1`},
 		{"run.absorbed", `UPDATE runs SET absorbed = absorbed + 1`},
@@ -77,7 +92,8 @@ func TestAudit_FindsDamage(t *testing.T) {
 }
 
 // finishedAndLive leaves one run that ended, with a graded and an unresolved
-// task, and one with a call in flight.
+// task, one with a call in flight, and one with a graded task and one that
+// waits for its judges.
 func (d *db) finishedAndLive() {
 	d.t.Helper()
 	ctx := context.Background()
@@ -94,4 +110,10 @@ func (d *db) finishedAndLive() {
 	in = intent(0, 100)
 	d.must(d.Reserve(ctx, live, lease, []core.Intent{in}))
 	d.check(d.MarkSent(ctx, in.Call))
+	judged := d.startJudged(2, 1000)
+	d.answered(judged, 0)
+	d.check(d.Respond(ctx, reply(judged, d.asked(judged, 0, 0, 1), true)))
+	d.check(d.Respond(ctx, reply(judged, d.asked(judged, 0, 1, 1), false)))
+	d.check(d.RecordGrade(ctx, core.Grade{Run: judged, Idx: 0, Grader: grader, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: "r"}}))
+	d.answered(judged, 1)
 }
