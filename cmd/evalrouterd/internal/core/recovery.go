@@ -39,6 +39,7 @@ type Reply struct {
 	UsageDoc string
 	Spent    usd.Micro
 	Nonce    string
+	Hash     string // of the request as sent
 }
 
 // Evidence is the stored answer of a task's last answered call.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ import (
 // each task was asked.
 type scripted struct {
 	answer func(task bundle.Task, attempt int) provider.Outcome
+	// judge answers for routes that grade.
+	judge func(r provider.Request) provider.Outcome
 
 	mu    sync.Mutex
 	asked map[string]int
@@ -40,12 +43,25 @@ func (s *scripted) Call(ctx context.Context, r provider.Request) provider.Outcom
 	if s.asked == nil {
 		s.asked = map[string]int{}
 	}
-	s.asked[r.Gold.ID]++
+	s.asked[whom(r)]++
 	s.open++
 	s.most = max(s.most, s.open)
 	s.mu.Unlock()
 	defer func() { s.mu.Lock(); s.open--; s.mu.Unlock() }()
+	if r.Target.JudgeOnly {
+		return s.judge(r)
+	}
 	return s.answer(*r.Gold, r.Attempt)
+}
+
+// whom names what a request is about: a task, or a judge and a task.
+func whom(r provider.Request) string {
+	if !r.Target.JudgeOnly {
+		return r.Gold.ID
+	}
+	_, task, _ := strings.Cut(r.Messages[0].Text, "judged task ")
+	task, _, _ = strings.Cut(task, "\n")
+	return string(r.Target.RouteID) + " about " + task
 }
 
 func (s *scripted) times(task string) int {
@@ -149,7 +165,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.catalog = s, catalog.New(s, []core.Target{target}, uuid.NewString)
+	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target}, judgeRoutes()...), uuid.NewString)
 	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
 	if err != nil {
 		w.t.Fatal(err)
@@ -159,7 +175,8 @@ func (w *world) open() {
 	w.options = engine.Options{
 		Journal: s, Answers: s, Judging: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
-		Jitter: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
+		NewNonce: func() string { return strings.ReplaceAll(uuid.NewString(), "-", "")[:16] },
+		Jitter:   func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },
 	}
 	w.engine = engine.New(w.options)

@@ -8,7 +8,8 @@ import (
 )
 
 // park makes the run wait as long as its provider asked, in the open: the run
-// says why and until when, and holds neither a call nor a reservation for it.
+// says why and until when, and holds no call for it and no reservation, but for
+// the judges of tasks that are answered.
 func (r *runner) park(s settled) error {
 	until := r.e.o.Clock.Now().Add(s.park)
 	if !until.After(r.parked) {

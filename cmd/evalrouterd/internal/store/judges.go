@@ -119,7 +119,7 @@ func (t *tx) askAgain(e core.Ended) error {
 // Replies reads what is recorded of the judges of the tasks in [from, to): for
 // each judge its newest call, in the order of the panel.
 func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) (out []core.Reply, err error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce
+	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce, c.request_hash
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
 		WHERE c.run_id = $1 AND c.idx >= $2 AND c.idx < $3 AND c.kind = 'judge'
 		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt)
@@ -131,7 +131,7 @@ func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from
 	defer rows.Close()
 	for rows.Next() {
 		var r core.Reply
-		if err := rows.Scan(&r.Idx, &r.Part, &r.Attempt, &r.State, &r.Outcome, &r.Raw, &r.Finish, &r.UsageDoc, &r.Spent, &r.Nonce); err != nil {
+		if err := rows.Scan(&r.Idx, &r.Part, &r.Attempt, &r.State, &r.Outcome, &r.Raw, &r.Finish, &r.UsageDoc, &r.Spent, &r.Nonce, &r.Hash); err != nil {
 			return nil, err
 		}
 		out = append(out, r)

@@ -302,8 +302,8 @@ func TestReplies(t *testing.T) {
 		got, err := d.Replies(ctx, scope, run, 0, 2)
 		d.check(err)
 		want := []core.Reply{
-			{Part: 0, Attempt: 2, State: core.CallResponded, Raw: []byte("raw answer"), Finish: "stop", UsageDoc: `{"input":1,"output":1}`, Spent: 7, Nonce: "nonce-0"},
-			{Part: 1, Attempt: 1, State: core.CallSent, Nonce: "nonce-1"},
+			{Part: 0, Attempt: 2, State: core.CallResponded, Raw: []byte("raw answer"), Finish: "stop", UsageDoc: `{"input":1,"output":1}`, Spent: 7, Nonce: "nonce-0", Hash: "h"},
+			{Part: 1, Attempt: 1, State: core.CallSent, Nonce: "nonce-1", Hash: "h"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

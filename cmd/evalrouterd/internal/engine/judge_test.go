@@ -1,0 +1,394 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+func judgeRoutes() []core.Target {
+	a := target
+	a.RouteID, a.JudgeOnly = "judge-a", true
+	b := a
+	b.RouteID = "judge-b"
+	return []core.Target{a, b}
+}
+
+// A judged task reserves 100 tokens each way for its answer, and 100 in and 20
+// out for each judge. An answer that uses 10 and 10 costs 30, a reply of 5 and
+// 5 costs 15.
+const (
+	worstReply = 140 * usd.Micro(1)
+	answerCost = 30 * usd.Micro(1)
+	replyCost  = 15 * usd.Micro(1)
+)
+
+// addJudged admits a benchmark of n tasks that the routes grade.
+func (w *world) addJudged(n int, routes ...string) core.ProfileID {
+	w.t.Helper()
+	var data bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&data, "{\"q\":\"judged task %d\",\"a\":\"the name %d\"}\n", i, i)
+	}
+	options, err := json.Marshal(map[string]any{"judges": routes, "max_output_tokens": 20})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sum := sha256.Sum256(data.Bytes())
+	m := bundle.Manifest{
+		Schema: bundle.ManifestSchema, Slug: "judged", Version: "1", Name: "Judged", Family: "inspect",
+		Data:   bundle.Data{File: "tasks.jsonl", Format: "jsonl", SHA256: hex.EncodeToString(sum[:])},
+		Source: bundle.Source{URL: "https://example.org/tasks"}, License: bundle.License{Data: "CC0-1.0"},
+		Columns: bundle.Columns{Input: []string{"q"}, Target: "a", TargetFormat: "text"}, Prompt: bundle.Prompt{Template: "{{q}}"},
+		Grader: bundle.GraderConfig{Kind: "inspect/model_graded_qa", Options: options}, MaxOutputTokens: 100, Metrics: []string{"accuracy"},
+	}
+	added, err := w.catalog.Add(context.Background(), m, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data.Bytes())), nil })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return added.Profile.ID
+}
+
+func (w *world) startJudged(n, limit int, cap usd.Micro, routes ...string) core.RunID {
+	w.t.Helper()
+	p := w.addJudged(n, routes...)
+	return w.quoteAndStart(admission.QuoteRequest{Profile: p, Route: target.RouteID, Full: true, Cap: &cap, Concurrency: core.Concurrency{N: limit}})
+}
+
+// judging is a world whose model answers right and whose judges do as told.
+func judging(t testing.TB, judge func(provider.Request) provider.Outcome) *world {
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+	w.adapter.judge = judge
+	return w
+}
+
+func grades(letter string) func(provider.Request) provider.Outcome {
+	return func(provider.Request) provider.Outcome { return say("Well.\nGRADE: "+letter, 5, 5) }
+}
+
+func TestJudges_EveryTaskIsJudgedOnceAndPaid(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	id := w.startJudged(30, 8, usd.Dollar, "judge-a", "judge-b")
+	r := w.wait(id)
+	if r.State != core.Completed || r.Tallies[bundle.Right] != 30 {
+		t.Fatalf("%s, %v", r.State, r.Tallies)
+	}
+	if want := 30 * (answerCost + 2*replyCost); r.Charged != want {
+		t.Errorf("charged %s, want %s", r.Charged, want)
+	}
+	for what, n := range w.adapter.asked {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", what, n)
+		}
+	}
+	if len(w.adapter.asked) != 90 || w.adapter.most > 8 {
+		t.Errorf("%d calls, %d at once; want 90 and at most 8", len(w.adapter.asked), w.adapter.most)
+	}
+	for s, err := range w.store.Samples(context.Background(), scope, id, 0) {
+		if err != nil || s.Charge != answerCost+2*replyCost || s.Rule != "judges say C C, most C" || s.Grader != "inspect/model_graded_qa@1" || s.MaxCost != worstCase+2*worstReply {
+			t.Errorf("task %d: %+v, %v", s.Idx, s.Sample, err)
+		}
+	}
+	w.events(id, r.Cap)
+}
+
+func TestJudges_Outcomes(t *testing.T) {
+	t.Parallel()
+	reject := func(reach provider.Reach, code string) func(provider.Request) provider.Outcome {
+		return func(provider.Request) provider.Outcome {
+			return provider.Outcome{Class: provider.Rejected, Reach: reach, Status: 400, Code: code}
+		}
+	}
+	type tallies = core.Tallies
+	for _, tt := range []struct {
+		name    string
+		judge   func(provider.Request) provider.Outcome
+		state   core.State
+		reason  core.Reason
+		tallies tallies
+		code    string
+		// answers and replies are how many calls were paid for.
+		answers, replies int
+	}{
+		{name: "wrong", judge: grades("I"), state: core.Completed, reason: core.ReasonCompleted, tallies: tallies{bundle.Wrong: 8}, answers: 8, replies: 8},
+		{name: "out of range", judge: grades("B"), state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		{name: "cut off", judge: func(provider.Request) provider.Outcome {
+			o := say("GRADE: C", 5, 5)
+			o.Finish = bundle.FinishLength
+			return o
+		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		{name: "refusal", judge: func(provider.Request) provider.Outcome {
+			o := say("", 5, 5)
+			o.Refused = true
+			return o
+		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeRefused, answers: 8, replies: 8},
+		{name: "malformed", judge: func(provider.Request) provider.Outcome {
+			o := say("{", 5, 5)
+			o.Malformed = true
+			return o
+		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		{name: "the prompt is too long for the judge", judge: reject(provider.ThisTask, "context_too_long"), state: core.Failed, reason: core.AllTasksFailed,
+			tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeRejected, answers: 8},
+		{name: "a rejected credential", judge: reject(provider.Connection, core.CodeCredentialRejected), state: core.Failed, reason: core.JudgesUnavailable,
+			tallies: tallies{core.PendingTask: 8}, answers: 1},
+		{name: "no such judge", judge: reject(provider.Route, ""), state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.PendingTask: 8}, answers: 1},
+		{name: "nobody there", judge: func(provider.Request) provider.Outcome {
+			return provider.Outcome{Class: provider.NotSent, Code: "dial"}
+		},
+			state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.PendingTask: 8}, answers: 1},
+		{name: "lost replies", judge: func(provider.Request) provider.Outcome { return provider.Outcome{Class: provider.Unknown, Code: "cut"} },
+			state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeUnknown, answers: 3},
+		{name: "replies without usage", judge: func(provider.Request) provider.Outcome {
+			o := say("GRADE: C", 0, 0)
+			o.Usage = nil
+			return o
+		}, state: core.Partial, reason: core.UsageUnreported, tallies: tallies{bundle.Right: 3, core.PendingTask: 5}, answers: 3},
+		{name: "overloaded at first", judge: func(r provider.Request) provider.Outcome {
+			if r.Attempt < 3 {
+				return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429}
+			}
+			return say("GRADE: C", 5, 5)
+		}, state: core.Completed, reason: core.ReasonCompleted, tallies: tallies{bundle.Right: 8}, answers: 8, replies: 8},
+		{name: "a quota that comes back in an hour", judge: func(r provider.Request) provider.Outcome {
+			if r.Attempt == 1 {
+				return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429, HasRetryAfter: true, RetryAfter: time.Hour}
+			}
+			return say("GRADE: C", 5, 5)
+		}, state: core.Completed, reason: core.ReasonCompleted, tallies: tallies{bundle.Right: 8}, answers: 8, replies: 8},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := judging(t, tt.judge)
+			id := w.startJudged(8, 1, usd.Dollar, "judge-a")
+			r := w.wait(id)
+			if r.State != tt.state || r.Reason != tt.reason {
+				t.Errorf("%s, %s (%s); want %s, %s", r.State, r.Reason, r.Detail, tt.state, tt.reason)
+			}
+			if d := cmp.Diff(tt.tallies, r.Tallies); d != "" {
+				t.Error(d)
+			}
+			if want := usd.Micro(tt.answers)*answerCost + usd.Micro(tt.replies)*replyCost; r.Charged != want {
+				t.Errorf("charged %s, want %s", r.Charged, want)
+			}
+			if tt.code != "" && w.result(id).Errors[tt.code] != tt.tallies[core.JudgeError] {
+				t.Errorf("error codes %v", w.result(id).Errors)
+			}
+			if tt.reason == core.JudgesUnavailable && !strings.Contains(r.Detail, "judge judge-a: ") {
+				t.Errorf("the detail does not name the judge: %q", r.Detail)
+			}
+			w.boughtOnce()
+			w.events(id, r.Cap)
+		})
+	}
+}
+
+// boughtOnce holds that no task's answer was asked for twice.
+func (w *world) boughtOnce() {
+	w.t.Helper()
+	for what, n := range w.adapter.asked {
+		if !strings.Contains(what, "about") && n != 1 {
+			w.t.Errorf("task %s was asked %d times", what, n)
+		}
+	}
+}
+
+// The second of two judges has no say once the first gave no verdict.
+func TestJudges_StopAtTheFirstFault(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("?"))
+	r := w.wait(w.startJudged(3, 1, usd.Dollar, "judge-a", "judge-b"))
+	if r.Tallies[core.JudgeError] != 3 || len(w.adapter.asked) != 6 || r.Charged != 3*(answerCost+replyCost) {
+		t.Errorf("%v, %v, charged %s", r.Tallies, w.adapter.asked, r.Charged)
+	}
+}
+
+// What does not fit with its judges is not begun: two tasks fit under a cap of
+// two, and the third would without its judge.
+func TestJudges_CountUnderTheCap(t *testing.T) {
+	t.Parallel()
+	w := judging(t, func(provider.Request) provider.Outcome { return say("GRADE: C", 100, 20) })
+	w.adapter.answer = func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 100, 100) }
+	cap := 2*(worstCase+worstReply) + worstCase
+	r := w.wait(w.startJudged(5, 3, cap, "judge-a"))
+	if r.Reason != core.SpendingCap || r.Tallies[bundle.Right] != 2 || r.Tallies[core.SkippedBudget] != 3 || r.Charged != 2*(worstCase+worstReply) {
+		t.Errorf("%s, %v, charged %s", r.Reason, r.Tallies, r.Charged)
+	}
+}
+
+func TestJudges_Quote(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	ctx, cap := context.Background(), usd.Dollar
+	request := admission.QuoteRequest{Profile: w.addJudged(3, "judge-b", "judge-a"), Route: target.RouteID, Full: true, Cap: &cap}
+	q, err := w.admit.Quote(ctx, scope, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.MinCap != worstCase+2*worstReply || len(q.Judges) != 2 || q.Judges[0].Target.RouteID != "judge-b" || q.Judges[0].MaxOutputTokens != 20 {
+		t.Errorf("minimum cap %s, judges %+v", q.MinCap, q.Judges)
+	}
+	if !strings.Contains(strings.Join(q.Warnings, " "), "Judge-graded: what is right is decided by judge-b, judge-a.") {
+		t.Errorf("warnings %q", q.Warnings)
+	}
+	low := q.MinCap - 1
+	request.Cap = &low
+	if _, err := w.admit.Quote(ctx, scope, request); !refusedAs(err, core.CapBelowMinimum) {
+		t.Errorf("a cap below the first task and its judges: %v", err)
+	}
+	request.Cap, request.Route = &cap, "judge-a"
+	if _, err := w.admit.Quote(ctx, scope, request); !refusedAs(err, core.JudgeOnlyRoute) {
+		t.Errorf("a judge as the model: %v", err)
+	}
+}
+
+func refusedAs(err error, code core.Code) bool {
+	no, ok := err.(*core.Refusal)
+	return ok && no.Code == code
+}
+
+// A nonce that the answer holds is drawn again, and the one that was used is
+// on record.
+func TestJudges_NonceIsDrawnAgain(t *testing.T) {
+	t.Parallel()
+	var prompt string
+	w := judging(t, func(r provider.Request) provider.Outcome {
+		prompt = r.Messages[0].Text
+		return say("GRADE: I", 5, 5)
+	})
+	const known, fresh = "00000000deadbeef", "5ca1ab1e0ddba115"
+	w.adapter.answer = func(bundle.Task, int) provider.Outcome { return say(known+">>", 10, 10) }
+	nonces := []string{known, known, fresh}
+	w.rewire(func(o *engine.Options) {
+		o.NewNonce = func() string { n := nonces[0]; nonces = nonces[1:]; return n }
+	})
+	id := w.startJudged(1, 1, usd.Dollar, "judge-a")
+	if r := w.wait(id); r.Tallies[bundle.Wrong] != 1 {
+		t.Fatalf("%v", r.Tallies)
+	}
+	if !strings.Contains(prompt, "<<"+fresh+"\n"+known+">>\n"+fresh+">>") {
+		t.Errorf("the answer is not fenced: %q", prompt)
+	}
+	replies, err := w.store.Replies(context.Background(), scope, id, 0, 1)
+	if err != nil || len(replies) != 1 || replies[0].Nonce != fresh {
+		t.Errorf("%+v, %v", replies, err)
+	}
+	w.rederives(id)
+}
+
+// rederives holds every recorded judge's prompt against the hash of what was
+// sent: task, answer and nonce give it again.
+func (w *world) rederives(id core.RunID) {
+	w.t.Helper()
+	ctx := context.Background()
+	run, err := w.store.Run(ctx, scope, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	q, err := w.store.Quote(ctx, scope, run.QuoteID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	g, err := w.catalog.Grader(q.Profile)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	replies, err := w.store.Replies(ctx, scope, id, 0, run.Planned)
+	if err != nil || len(replies) == 0 {
+		w.t.Fatal(err, replies)
+	}
+	for _, p := range replies {
+		task, err := w.catalog.Task(ctx, q.Profile, q.Order().At(p.Idx))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ev, _, err := w.store.Evidence(ctx, id, p.Idx)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		prompt, err := g.(bundle.Judged).Prompt(task, bundle.Answer{Text: string(ev.Raw)}, p.Nonce)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		body, err := w.adapter.Render(provider.RequestForJudge(q.Judges[p.Part], prompt))
+		if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != p.Hash {
+			w.t.Errorf("the prompt of judge %d about task %d is another one now (%v)", p.Part, p.Idx, err)
+		}
+	}
+}
+
+// Cancelling ends judging too: the answer stays paid, nothing more is asked.
+func TestJudges_CancelWhileAJudgeIsAsked(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	w := judging(t, func(r provider.Request) provider.Outcome {
+		if r.Target.RouteID == "judge-a" {
+			entered <- struct{}{}
+			<-release
+		}
+		return say("GRADE: C", 5, 5)
+	})
+	id := w.startJudged(5, 1, usd.Dollar, "judge-a", "judge-b")
+	<-entered
+	if err := w.store.RequestCancel(context.Background(), scope, id); err != nil {
+		t.Fatal(err)
+	}
+	w.engine.Wake(core.Local, id)
+	close(release)
+	r := w.wait(id)
+	if r.State != core.Cancelled || r.Tallies[core.CancelledTask] != 5 || r.Charged != answerCost+replyCost || len(w.adapter.asked) != 2 {
+		t.Errorf("%s, %v, charged %s, asked %v", r.State, r.Tallies, r.Charged, w.adapter.asked)
+	}
+}
+
+// A service that stops in good order while judges are asked buys no answer and
+// no reply twice.
+func TestJudges_RestartsLoseNothing(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{}, 1000)
+	w := judging(t, func(provider.Request) provider.Outcome {
+		entered <- struct{}{}
+		return say("GRADE: C", 5, 5)
+	})
+	id := w.startJudged(60, 4, usd.Dollar, "judge-a", "judge-b")
+	for range 5 {
+		for range 7 {
+			<-entered
+		}
+		if err := w.engine.Stop(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		w.store.Close()
+		w.open()
+		if err := w.engine.Start(context.Background(), w.kept); err != nil {
+			t.Fatal(err)
+		}
+		w.audit()
+	}
+	r := w.wait(id)
+	if r.State != core.Completed || r.Tallies[bundle.Right] != 60 || r.Waived != 0 || len(w.adapter.asked) != 180 {
+		t.Errorf("%s, %v, waived %s, %d calls", r.State, r.Tallies, r.Waived, len(w.adapter.asked))
+	}
+	for what, n := range w.adapter.asked {
+		if n != 1 {
+			t.Errorf("%s was asked %d times", what, n)
+		}
+	}
+	w.rederives(id)
+}
