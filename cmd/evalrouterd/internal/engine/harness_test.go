@@ -31,6 +31,8 @@ type scripted struct {
 	answer func(task bundle.Task, attempt int) provider.Outcome
 	// judge answers for routes that grade.
 	judge func(r provider.Request) provider.Outcome
+	// bound is what Bound gives; nil for 100.
+	bound func(r provider.Request) int64
 
 	mu    sync.Mutex
 	asked map[string]int
@@ -71,7 +73,12 @@ func (s *scripted) times(task string) int {
 }
 
 func (s *scripted) Render(r provider.Request) ([]byte, error) { return json.Marshal(r.Messages) }
-func (s *scripted) Bound(provider.Request) int64              { return 100 }
+func (s *scripted) Bound(r provider.Request) int64 {
+	if s.bound != nil {
+		return s.bound(r)
+	}
+	return 100
+}
 func (s *scripted) Parse(raw []byte) provider.Outcome {
 	return provider.Outcome{Class: provider.Answered, Text: string(raw), Finish: bundle.FinishStop, Raw: raw}
 }

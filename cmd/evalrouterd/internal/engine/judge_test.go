@@ -392,3 +392,81 @@ func TestJudges_RestartsLoseNothing(t *testing.T) {
 	}
 	w.rederives(id)
 }
+
+// An answer that is longer than what was set aside to judge it is left without
+// a grade, and no judge is asked.
+func TestJudges_AnswerTooLong(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	w.adapter.bound = func(r provider.Request) int64 { return int64(len(r.Messages[0].Text)) }
+	w.adapter.answer = func(task bundle.Task, _ int) provider.Outcome {
+		if task.ID == "000000" {
+			return say(strings.Repeat("z", 801), 10, 10) // eight bytes for each of 100 tokens are set aside
+		}
+		return say(strings.Repeat("z", 800), 10, 10)
+	}
+	id := w.startJudged(2, 1, usd.Dollar, "judge-a")
+	r := w.wait(id)
+	if r.Tallies[core.JudgeError] != 1 || r.Tallies[bundle.Right] != 1 || w.result(id).Errors[core.CodeJudgeUnbounded] != 1 || len(w.adapter.asked) != 3 {
+		t.Errorf("%v, %v, asked %v", r.Tallies, w.result(id).Errors, w.adapter.asked)
+	}
+}
+
+type asleep struct{}
+
+func (asleep) Wake(core.WorkspaceID, core.RunID) {}
+
+// A process died after it had recorded the first of two replies. Whether that
+// reply has a verdict decides what the next one does.
+func TestJudges_ResumeAfterOneReply(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, reply string
+		want        bundle.Outcome
+		asked       int
+	}{
+		{"with a verdict", "GRADE: C", bundle.Right, 1},
+		{"without one", "hm", core.JudgeError, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := judging(t, grades("C"))
+			w.admit.Engine = asleep{}
+			id := w.startJudged(1, 1, usd.Dollar, "judge-a", "judge-b")
+			w.dieAfterOneReply(id, tt.reply)
+			if err := w.engine.Start(context.Background(), w.kept); err != nil {
+				t.Fatal(err)
+			}
+			r := w.wait(id)
+			if r.Tallies[tt.want] != 1 || w.adapter.times("judge-b about 0") != tt.asked || len(w.adapter.asked) != tt.asked {
+				t.Errorf("%v, asked %v", r.Tallies, w.adapter.asked)
+			}
+		})
+	}
+}
+
+// dieAfterOneReply journals what a process does until it has one reply.
+func (w *world) dieAfterOneReply(id core.RunID, text string) {
+	w.t.Helper()
+	ctx, lease := context.Background(), core.Lease{Worker: "dead", Until: 1}
+	answer := core.Intent{Call: "call-1", TaskID: "000000", Attempt: 1, Worst: worstCase, Pledge: 2 * worstReply, Hash: "h"}
+	judge := core.Intent{Call: "call-2", TaskID: "000000", Attempt: 1, Worst: worstReply, Hash: "h", Judge: true, Nonce: "n"}
+	response := func(in core.Intent, text string) core.Response {
+		sum := sha256.Sum256([]byte(text))
+		return core.Response{Run: id, Workspace: core.Local, Book: core.PracticeBook, Call: in.Call, Judge: in.Judge, Open: true, Raw: []byte(text),
+			RawSHA256: hex.EncodeToString(sum[:]), Finish: "stop", Reserved: in.Worst, ExpiresAt: 1}
+	}
+	for _, step := range []func() error{
+		func() error { return w.store.Start(ctx, id) },
+		func() error { _, err := w.store.Reserve(ctx, id, lease, []core.Intent{answer}); return err },
+		func() error { return w.store.MarkSent(ctx, answer.Call) },
+		func() error { return w.store.Respond(ctx, response(answer, "an answer")) },
+		func() error { _, err := w.store.AskJudge(ctx, id, lease, judge); return err },
+		func() error { return w.store.MarkSent(ctx, judge.Call) },
+		func() error { return w.store.Respond(ctx, response(judge, text)) },
+	} {
+		if err := step(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
