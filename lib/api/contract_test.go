@@ -48,7 +48,7 @@ var records = map[string]any{
 	"MetaRecord": api.MetaRecord{}, "MetaLimits": api.MetaLimits{}, "LatestClient": api.LatestClient{},
 	"ExportSummary": api.ExportSummary{}, "Export": api.Export{}, "ExportIdentities": api.ExportIdentities{}, "GraderRecord": api.GraderRecord{},
 	"ExportProfile": api.ExportProfile{}, "ExportHeadline": api.ExportHeadline{}, "ChainPosition": api.ChainPosition{},
-	"ExportPolicy": api.ExportPolicy{}, "ExportSample": api.ExportSample{}, "SampleUsage": api.SampleUsage{},
+	"ExportPolicy": api.ExportPolicy{}, "ExportSample": api.ExportSample{}, "SampleUsage": api.SampleUsage{}, "JudgeReply": api.JudgeReply{},
 }
 
 func load(t *testing.T) *apitest.Contract {

@@ -115,6 +115,22 @@ type ExportSample struct {
 	Grader         GraderRecord       `json:"grader"`
 	OriginRunID    string             `json:"origin_run_id"`
 	Reused         bool               `json:"reused"`
+	// Judges is what the models said that graded the answer, in the order of
+	// the panel; absent where a program grades.
+	Judges []JudgeReply `json:"judges,omitempty"`
+}
+
+// JudgeReply is the newest call to one judge about one answer. Nonce is what
+// fenced the answer in the prompt: with it, the prompt can be made again.
+type JudgeReply struct {
+	RouteID        string       `json:"route_id"`
+	Status         string       `json:"status"` // responded, rejected, voided, unknown or late
+	Reply          *string      `json:"reply"`
+	ReplyWithheld  *string      `json:"reply_withheld"` // null or expired
+	Usage          *SampleUsage `json:"usage"`
+	ChargeMicrousd usd.Micro    `json:"charge_microusd"`
+	FinishReason   *string      `json:"finish_reason"`
+	Nonce          string       `json:"nonce"`
 }
 
 // SampleUsage is the token count of the scored answer.

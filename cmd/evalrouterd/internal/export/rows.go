@@ -24,6 +24,11 @@ type Samples interface {
 	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[store.SampleRow, error]
 }
 
+// Replies is where the replies of judges are read from.
+type Replies interface {
+	Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error)
+}
+
 // Tasks names the tasks of a benchmark.
 type Tasks interface {
 	Task(ctx context.Context, p core.Profile, pos int) (bundle.Task, error)
@@ -48,6 +53,7 @@ type Row struct {
 // Source reads the tasks of runs.
 type Source struct {
 	Samples  Samples
+	Replies  Replies
 	Tasks    Tasks
 	Adapters provider.Set
 }

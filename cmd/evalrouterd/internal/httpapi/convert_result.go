@@ -179,7 +179,7 @@ func exportProfile(e ended) api.ExportProfile {
 	return out
 }
 
-func exportSample(e ended, row export.Row, a export.Answer) api.ExportSample {
+func exportSample(e ended, row export.Row, a export.Answer, judges []export.Reply) api.ExportSample {
 	s := api.ExportSample{
 		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: maybe(row.Code),
 		Scores: scores(row), Answer: a.Text, AnswerSHA256: maybe(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: maybe(a.Finish),
@@ -188,8 +188,26 @@ func exportSample(e ended, row export.Row, a export.Answer) api.ExportSample {
 	if a.Expired {
 		s.AnswerWithheld = ptr("expired")
 	}
-	if u := a.Usage; u != nil {
-		s.Usage = &api.SampleUsage{InputTokens: u.InputTokens(), OutputTokens: u.OutputTokens()}
+	s.Usage = sampleUsage(a.Usage)
+	for _, j := range judges {
+		s.Judges = append(s.Judges, judgeReply(j))
 	}
 	return s
+}
+
+func sampleUsage(u *core.Usage) *api.SampleUsage {
+	if u == nil {
+		return nil
+	}
+	return &api.SampleUsage{InputTokens: u.InputTokens(), OutputTokens: u.OutputTokens()}
+}
+
+func judgeReply(j export.Reply) api.JudgeReply {
+	r := api.JudgeReply{
+		RouteID: string(j.Route), Status: string(j.State), Reply: j.Text, Usage: sampleUsage(j.Usage), ChargeMicrousd: j.Spent, FinishReason: maybe(j.Finish), Nonce: j.Nonce,
+	}
+	if j.Expired {
+		r.ReplyWithheld = ptr("expired")
+	}
+	return r
 }

@@ -122,7 +122,11 @@ func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io
 		if err != nil {
 			return err
 		}
-		line, err := marshal(exportSample(e, row, a))
+		judges, err := source.Judges(ctx, e.Run, row)
+		if err != nil {
+			return err
+		}
+		line, err := marshal(exportSample(e, row, a, judges))
 		if err != nil {
 			return err
 		}

@@ -115,8 +115,8 @@ func (h *harness) build(opts []option) {
 		h.t.Fatal(err)
 	}
 	h.engine = engine.New(engine.Options{
-		Journal: h.store, Answers: h.store, Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
-		Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
+		Journal: h.store, Answers: h.store, Judging: h.store, Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
+		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
 	})
 	o := httpapi.Options{
 		Catalog: h.catalog, Runs: h.store, Accounts: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,

@@ -44,6 +44,7 @@ type Runs interface {
 	Events(context.Context, core.Scope, core.RunID, store.EventQuery) ([]core.Event, error)
 	Result(context.Context, core.Scope, core.RunID, int) (store.Result, error)
 	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[store.SampleRow, error]
+	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	RequestCancel(context.Context, core.Scope, core.RunID) error
 	Recall(ctx context.Context, sc core.Scope, op, key, hash string) (core.Admitted, bool, error)
 }

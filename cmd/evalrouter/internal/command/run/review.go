@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -36,6 +37,9 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 		p.Line("  Reasoning    %s", reasoningText(*q.Reasoning))
 	}
 	p.Line("  Rates        %s", rates(q.Plan.Pricing))
+	for _, s := range q.Plan.Profiles {
+		showJudges(p, s.Judge)
+	}
 	switch {
 	case q.MaxChargeMicrousd != nil:
 		p.Line("  Cap          %s, hard%s", command.Money(*q.MaxChargeMicrousd), minimum(q.MinimumCapMicrousd))
@@ -50,6 +54,33 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 	for _, w := range q.Plan.Warnings {
 		p.Line("  Warning      %s", w)
 	}
+}
+
+// showJudges prints who grades and at which rates: their calls count against
+// the same cap.
+func showJudges(p *term.Page, j *api.JudgeSelection) {
+	if j == nil {
+		return
+	}
+	for _, m := range judges(*j) {
+		name := m.ModelID
+		if m.RouteID != nil {
+			name = *m.RouteID
+		}
+		p.Line("  Judge        %s%s", name, simulated(api.Model{Selected: &m}))
+		p.Line("               %s", rates(m.Pricing))
+	}
+}
+
+// judges is the whole panel where the service says who is in it, and otherwise
+// the one judge of the record.
+func judges(j api.JudgeSelection) []api.SelectedModel {
+	raw, err := json.Marshal(j.Protocol["judges"])
+	var panel []api.SelectedModel
+	if err != nil || json.Unmarshal(raw, &panel) != nil || len(panel) == 0 {
+		return []api.SelectedModel{j.Model}
+	}
+	return panel
 }
 
 func coverageText(s api.ProfileSelection, c api.Coverage) string {
