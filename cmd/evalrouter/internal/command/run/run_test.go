@@ -237,3 +237,25 @@ func TestDeskCap(t *testing.T) {
 		})
 	}
 }
+
+// A quote names who grades and at which rates, every judge of a panel.
+func TestShowQuote_Judges(t *testing.T) {
+	t.Parallel()
+	q := quote()
+	a, b := *q.Plan.Model.Selected, *q.Plan.Model.Selected
+	first, second := "acme.judge", "acme.other-judge"
+	a.RouteID, b.RouteID, a.Pricing, b.Pricing = &first, &second, q.Plan.Pricing, q.Plan.Pricing
+	q.Plan.Profiles[0].Judge = &api.JudgeSelection{Model: a, Protocol: map[string]any{"judges": []any{a, b}}}
+	var out bytes.Buffer
+	showQuote(&term.Page{W: &out}, q)
+	want := "  Judge        acme.judge\n               in $1.00  cached in $0.10  out $5.00  for a million tokens\n" +
+		"  Judge        acme.other-judge\n               in $1.00  cached in $0.10  out $5.00  for a million tokens\n"
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("%s\nlacks\n%s", out.String(), want)
+	}
+	q.Plan.Profiles[0].Judge.Protocol = nil
+	out.Reset()
+	if showQuote(&term.Page{W: &out}, q); strings.Count(out.String(), "  Judge  ") != 1 {
+		t.Errorf("without a panel:\n%s", out.String())
+	}
+}
