@@ -34,7 +34,13 @@ func TestGrader(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []string{"", "nothing", "inspect/nothing", "inspect", "lmeval/nothing"} {
+	g, err := families.Grader(bundle.GraderConfig{Kind: "inspect/model_graded_qa", Options: json.RawMessage(`{"judges":["a"]}`)})
+	if j, ok := g.(bundle.Judged); err != nil || !ok || j.Panel().Routes[0] != "a" {
+		t.Errorf("a judged kind: %v, %v", g, err)
+	} else if f := bundle.CheckGold(g, question); f != nil {
+		t.Errorf("gold of a judged task was graded: %v", f)
+	}
+	for _, kind := range []string{"", "nothing", "inspect/model_graded_qa", "inspect/nothing", "inspect", "lmeval/nothing"} {
 		if g, err := families.Grader(bundle.GraderConfig{Kind: kind}); err == nil || g != nil {
 			t.Errorf("kind %q: %v, %v", kind, g, err)
 		}

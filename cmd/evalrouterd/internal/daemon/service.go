@@ -35,6 +35,7 @@ var (
 	_ connection.Store    = (*store.Store)(nil)
 	_ catalog.Store       = (*store.Store)(nil)
 	_ httpapi.Runs        = (*store.Store)(nil)
+	_ httpapi.Answers     = (*store.Store)(nil)
 	_ httpapi.Accounts    = (*store.Store)(nil)
 	_ httpapi.Connections = (*connection.Service)(nil)
 )
@@ -132,7 +133,7 @@ func newService(data *open, o options) (*service, error) {
 	s.engine = engine.New(s.engineOptions(adapters, connections))
 	wake := waker{s.engine, s.changes}
 	s.server, err = httpapi.New(httpapi.Options{
-		Catalog: s.catalog, Runs: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
+		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
 		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },

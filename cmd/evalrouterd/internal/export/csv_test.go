@@ -78,6 +78,14 @@ func TestRows(t *testing.T) {
 			graded(0), {Sample: core.Sample{Idx: 1, State: core.SampleUnresolved, Outcome: core.ProviderError}},
 			{Sample: core.Sample{Idx: 2, State: core.SampleFailed, Outcome: core.GraderError}}, {Sample: core.Sample{Idx: 3, State: core.SampleRefused, Outcome: bundle.Refused}},
 		}, 0, []string{"graded", "error", "error", "refused"}},
+		{"judged, live", core.Running, "", book{graded(0), {Sample: core.Sample{Idx: 1, State: core.SampleJudging}}}, 0, []string{"graded", "calling", "planned", "planned"}},
+		{"judged, the judges are down", core.Failed, core.JudgesUnavailable, book{
+			graded(0), {Sample: core.Sample{Idx: 1, State: core.SamplePending, Outcome: core.PendingTask}}, {Sample: core.Sample{Idx: 2, State: core.SampleFailed, Outcome: core.JudgeError}},
+		}, 0, []string{"graded", "pending", "error", "pending"}},
+		{"judged, the time is over", core.Partial, core.TimeLimit, book{graded(0), {Sample: core.Sample{Idx: 1, State: core.SampleCancelled, Outcome: core.CancelledTask}}}, 0,
+			[]string{"graded", "time_limit", "time_limit", "time_limit"}},
+		{"judged, cancelled", core.Cancelled, core.CancelledByUser, book{graded(0), {Sample: core.Sample{Idx: 1, State: core.SampleCancelled, Outcome: core.CancelledTask}}}, 0,
+			[]string{"graded", "cancelled", "cancelled", "cancelled"}},
 		{"from the middle of a gap", core.Running, "", book{graded(0), graded(3)}, 2, []string{"planned", "graded"}},
 		{"from the end", core.Running, "", book{graded(0)}, 4, nil},
 	}

@@ -113,11 +113,11 @@ func finish(r Run, row store.SampleRow) Row {
 
 func status(r Run, row store.SampleRow) string {
 	switch row.State {
-	case core.SampleInCall:
+	case core.SampleInCall, core.SampleJudging:
 		return "calling"
 	case core.SampleUnresolved, core.SampleFailed:
 		return "error"
-	case core.SamplePlanned:
+	case core.SamplePlanned, core.SampleCancelled, core.SamplePending:
 		if row.Outcome == core.CancelledTask && r.Reason == core.TimeLimit {
 			return "time_limit"
 		}

@@ -43,10 +43,14 @@ type Runs interface {
 	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
 	Events(context.Context, core.Scope, core.RunID, store.EventQuery) ([]core.Event, error)
 	Result(context.Context, core.Scope, core.RunID, int) (store.Result, error)
-	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[store.SampleRow, error]
-	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	RequestCancel(context.Context, core.Scope, core.RunID) error
 	Recall(ctx context.Context, sc core.Scope, op, key, hash string) (core.Admitted, bool, error)
+}
+
+// Answers reads what was said in runs: by models, and by judges about it.
+type Answers interface {
+	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[store.SampleRow, error]
+	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 }
 
 // Accounts reads workspaces and their money.
@@ -89,6 +93,7 @@ type Options struct {
 	Catalog     Catalog
 	Admission   Admission
 	Runs        Runs
+	Answers     Answers
 	Accounts    Accounts
 	Connections Connections
 	Keys        Keys

@@ -48,5 +48,5 @@ func (s *Server) listTasks(ctx context.Context, in *tasksInput) (*answer[api.Pag
 }
 
 func (s *Server) source() export.Source {
-	return export.Source{Samples: s.o.Runs, Replies: s.o.Runs, Tasks: s.o.Catalog, Adapters: s.o.Adapters}
+	return export.Source{Samples: s.o.Answers, Replies: s.o.Answers, Tasks: s.o.Catalog, Adapters: s.o.Adapters}
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,7 +38,7 @@ func (s Set) Pledge(q core.Quote, g bundle.Judged, t bundle.Task) (total usd.Mic
 	nonce := blankNonce
 	for try := 0; ; try++ {
 		prompt, err := g.Prompt(t, bundle.Answer{Text: strings.Repeat("x", q.AnswerBytes())}, nonce)
-		if err == bundle.ErrNonce && try < 16 {
+		if errors.Is(err, bundle.ErrNonce) && try < 16 {
 			nonce = fmt.Sprintf("%016x", try+1) // the task itself holds the last one
 			continue
 		}
