@@ -284,6 +284,9 @@ func TestJudges_AskRefuses(t *testing.T) {
 		if running, err := d.AskJudge(ctx, run, lease, judgeIntent(0, 1, 1)); running || err != nil {
 			t.Errorf("after the cancellation: running %v, %v", running, err)
 		}
+		if all, err := d.Replies(ctx, scope, run, 0, 2); err != nil || len(all) != 1 {
+			t.Errorf("%d calls to judges are journalled, want the one that was asked (%v)", len(all), err)
+		}
 		d.clean()
 	})
 }
