@@ -148,6 +148,15 @@ var target = core.Target{
 const worstCase = 300 * usd.Micro(1)
 
 func newWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *world {
+	w := newEmptyWorld(t, answer)
+	if err := w.catalog.Install(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// newEmptyWorld has no benchmarks.
+func newEmptyWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), adapter: &scripted{answer: answer}, changed: make(chan core.RunID, 1<<16),
 		clock: &instant{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
@@ -159,9 +168,6 @@ func newWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *wor
 		t.Fatal(err)
 	}
 	if err := w.store.Grant(ctx, "practice-grant", core.Local, core.PracticeBook, 100*usd.Dollar, "practice"); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.catalog.Install(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -73,7 +73,7 @@ func (w *world) startJudged(n, limit int, cap usd.Micro, routes ...string) core.
 
 // judging is a world whose model answers right and whose judges do as told.
 func judging(t testing.TB, judge func(provider.Request) provider.Outcome) *world {
-	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+	w := newEmptyWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
 	w.adapter.judge = judge
 	return w
 }
@@ -85,12 +85,12 @@ func grades(letter string) func(provider.Request) provider.Outcome {
 func TestJudges_EveryTaskIsJudgedOnceAndPaid(t *testing.T) {
 	t.Parallel()
 	w := judging(t, grades("C"))
-	id := w.startJudged(30, 8, usd.Dollar, "judge-a", "judge-b")
+	id := w.startJudged(16, 8, usd.Dollar, "judge-a", "judge-b")
 	r := w.wait(id)
-	if r.State != core.Completed || r.Tallies[bundle.Right] != 30 {
+	if r.State != core.Completed || r.Tallies[bundle.Right] != 16 {
 		t.Fatalf("%s, %v", r.State, r.Tallies)
 	}
-	if want := 30 * (answerCost + 2*replyCost); r.Charged != want {
+	if want := 16 * (answerCost + 2*replyCost); r.Charged != want {
 		t.Errorf("charged %s, want %s", r.Charged, want)
 	}
 	for what, n := range w.adapter.asked {
@@ -98,8 +98,8 @@ func TestJudges_EveryTaskIsJudgedOnceAndPaid(t *testing.T) {
 			t.Errorf("%s was asked %d times", what, n)
 		}
 	}
-	if len(w.adapter.asked) != 90 || w.adapter.most > 8 {
-		t.Errorf("%d calls, %d at once; want 90 and at most 8", len(w.adapter.asked), w.adapter.most)
+	if len(w.adapter.asked) != 48 || w.adapter.most > 8 {
+		t.Errorf("%d calls, %d at once; want 48 and at most 8", len(w.adapter.asked), w.adapter.most)
 	}
 	for s, err := range w.store.Samples(context.Background(), scope, id, 0) {
 		if err != nil || s.Charge != answerCost+2*replyCost || s.Rule != "judges say C C, most C" || s.Grader != "inspect/model_graded_qa@1" || s.MaxCost != worstCase+2*worstReply {
@@ -366,7 +366,7 @@ func TestJudges_RestartsLoseNothing(t *testing.T) {
 		entered <- struct{}{}
 		return say("GRADE: C", 5, 5)
 	})
-	id := w.startJudged(60, 4, usd.Dollar, "judge-a", "judge-b")
+	id := w.startJudged(30, 4, usd.Dollar, "judge-a", "judge-b")
 	for range 5 {
 		for range 7 {
 			<-entered
@@ -382,7 +382,7 @@ func TestJudges_RestartsLoseNothing(t *testing.T) {
 		w.audit()
 	}
 	r := w.wait(id)
-	if r.State != core.Completed || r.Tallies[bundle.Right] != 60 || r.Waived != 0 || len(w.adapter.asked) != 180 {
+	if r.State != core.Completed || r.Tallies[bundle.Right] != 30 || r.Waived != 0 || len(w.adapter.asked) != 90 {
 		t.Errorf("%s, %v, waived %s, %d calls", r.State, r.Tallies, r.Waived, len(w.adapter.asked))
 	}
 	for what, n := range w.adapter.asked {
