@@ -233,7 +233,7 @@ func (r *runner) response(j job, out provider.Outcome) core.Response {
 // evidenceUntil is how long raw answers are kept: it counts from the run's
 // beginning, so that a run's answers go together.
 func (r *runner) evidenceUntil() core.Micros {
-	return r.row.CreatedAt + core.RawDays*24*3600*1_000_000
+	return r.createdAt + core.RawDays*24*3600*1_000_000
 }
 
 func digest(b []byte) string {

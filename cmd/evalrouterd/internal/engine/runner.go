@@ -21,15 +21,16 @@ type runner struct {
 	id    core.RunID
 	scope core.Scope
 	mail  Mail
-
-	row    core.Run
-	book   core.Book
-	quote  core.Quote
-	order  core.Order
-	model  asker
-	judges []asker
-	grader bundle.Grader
-	judged bundle.Judged // the grader, where models grade
+	row   core.Run
+	// createdAt is the row's, for the goroutines of calls.
+	createdAt core.Micros
+	book      core.Book
+	quote     core.Quote
+	order     core.Order
+	model     asker
+	judges    []asker
+	grader    bundle.Grader
+	judged    bundle.Judged // the grader, where models grade
 
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
@@ -202,7 +203,7 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 	if q.Algorithm != core.OrderAlgorithm {
 		return nil, fmt.Errorf("this version of the service cannot order tasks by %q", q.Algorithm)
 	}
-	r.quote, r.order, r.book = q.Quote, q.Quote.Order(), r.row.Book
+	r.quote, r.order, r.book, r.createdAt = q.Quote, q.Quote.Order(), r.row.Book, r.row.CreatedAt
 	if r.model, err = r.asker(ctx, r.quote.Target); err != nil {
 		return nil, err
 	}
