@@ -84,6 +84,11 @@ type Verdict struct {
 	Span *[2]int `json:"span,omitempty"`
 	// Rule says in a few words how the decision was made ("last number, equal").
 	Rule string `json:"rule"`
+	// Strict and Lenient are what the two readings of the answer came to, for
+	// graders that make both; the declared one is the verdict. Where they
+	// differ, Rule says so too.
+	Strict  Outcome `json:"strict,omitempty"`
+	Lenient Outcome `json:"lenient,omitempty"`
 }
 
 // Identity names a grader and what its verdicts may be mixed with: two

@@ -1,5 +1,8 @@
 // Package families makes the grader that a benchmark declares, whichever
-// family of graders it belongs to. It is the one list of them.
+// family of graders it belongs to. It is the one list of them, and the one
+// place where reasoning is taken out of an answer: every grader it makes sees
+// what package reasoning leaves, and no reasoning that was not closed is ever
+// graded; that is truncated.
 package families
 
 import (
@@ -15,6 +18,14 @@ import (
 // Grader builds a declared grader. A kind or an option that its family does
 // not know is refused.
 func Grader(c bundle.GraderConfig) (bundle.Grader, error) {
+	g, err := declared(c)
+	if err != nil {
+		return nil, err
+	}
+	return answersOnly(g), nil
+}
+
+func declared(c bundle.GraderConfig) (bundle.Grader, error) {
 	switch {
 	case inspect.IsJudged(c.Kind):
 		return made(inspect.NewJudged(c))

@@ -16,6 +16,9 @@ import (
 //	answer_pattern  RE2; looked at before every other place
 //	letters         how many letters are options when a task lists no
 //	                choices, 2 to 26, default 5
+//	extraction      lenient (default) or strict: a letter alone, where
+//	                answer_pattern or the form of an answer puts it; brackets,
+//	                a point or a bracket behind it are allowed
 //
 // The letter is looked for in this order, and in each place the last one
 // that names an option counts: what answer_pattern marks; an answer line or
@@ -27,12 +30,13 @@ import (
 type choice struct {
 	pattern *regexp.Regexp
 	letters int
-	id      bundle.Identity
+	extraction
+	id bundle.Identity
 }
 
 func newChoice(o options) *choice {
-	g := &choice{pattern: o.pattern(), letters: int(o.f.Int("letters", 2, 26, 5))}
-	g.id = identity(MultipleChoice, map[string]any{"answer_pattern": patternText(g.pattern), "letters": g.letters})
+	g := &choice{pattern: o.pattern(), letters: int(o.f.Int("letters", 2, 26, 5)), extraction: o.extraction()}
+	g.id = identity(MultipleChoice, map[string]any{"answer_pattern": patternText(g.pattern), "letters": g.letters, "extraction": g.extraction})
 	return g
 }
 
@@ -58,12 +62,14 @@ func (g *choice) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 		want[s[0]] = true
 	}
 	p := picker{text: a.Text, n: n, choices: t.Choices}
-	got, ok := p.pick(g.pattern)
-	if !ok {
-		return verdict(a, nil, false, "no letter"), nil
+	read := func(got picked, ok bool) reading {
+		if !ok {
+			return reading{rule: "no letter"}
+		}
+		right := want[got.letter]
+		return reading{&got.at, right, equalRule(got.how+" "+string(got.letter), right)}
 	}
-	right := want[got.letter]
-	return verdict(a, &got.at, right, equalRule(got.how+" "+string(got.letter), right)), nil
+	return g.verdict(a, read(p.pick(g.pattern)), read(p.alone(g.pattern))), nil
 }
 
 // picked is an option that a text names.
@@ -111,6 +117,29 @@ func (p picker) pick(pattern *regexp.Regexp) (picked, bool) {
 		}
 	}
 	return p.bare()
+}
+
+var lone = regexp.MustCompile(`^[(\[*]*([A-Z])[)\]*.]*$`)
+
+// alone is the letter of the strict reading.
+func (p picker) alone(pattern *regexp.Regexp) (picked, bool) {
+	r, ok := formal(p.text)
+	if pattern != nil {
+		marks := marked(pattern, p.text)
+		if ok = len(marks) > 0; ok {
+			r = trimRegion(p.text, marks[len(marks)-1], unicode.IsSpace)
+		}
+	}
+	const longest = 16
+	if !ok || r.to-r.from > longest {
+		return picked{}, false
+	}
+	m := lone.FindStringSubmatchIndex(p.text[r.from:r.to])
+	if m == nil {
+		return picked{}, false
+	}
+	letter := p.text[r.from+m[2]]
+	return picked{region{r.from + m[2], r.from + m[3]}, letter, "letter alone"}, int(letter-'A') < p.n
 }
 
 // bare looks at texts and lines that are nothing but an option.

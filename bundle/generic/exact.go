@@ -18,12 +18,14 @@ import (
 //	ignore_case         default false
 //	ignore_punctuation  default false; strips punctuation and symbols from
 //	                    both ends of both sides
+//	extraction          lenient (default) or strict; see read
 //
 // White space at the ends never counts, and a run of it equals one space.
 type exact struct {
 	pattern    *regexp.Regexp
 	ignoreCase bool
 	trimEdges  bool
+	extraction extraction
 	id         bundle.Identity
 }
 
@@ -32,9 +34,11 @@ func newExact(o options) *exact {
 		pattern:    o.pattern(),
 		ignoreCase: o.f.Flag("ignore_case", false),
 		trimEdges:  o.f.Flag("ignore_punctuation", false),
+		extraction: o.extraction(),
 	}
 	g.id = identity(ExactMatch, map[string]any{
 		"answer_pattern": patternText(g.pattern), "ignore_case": g.ignoreCase, "ignore_punctuation": g.trimEdges,
+		"extraction": g.extraction,
 	})
 	return g
 }
@@ -42,32 +46,62 @@ func newExact(o options) *exact {
 func (g *exact) Identity() bundle.Identity { return g.id }
 
 func (g *exact) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
+	want, err := g.targets(t)
+	if err != nil {
+		return bundle.Verdict{}, err
+	}
+	lenient, strict := g.read(want, a.Text)
+	return g.extraction.verdict(a, lenient, strict), nil
+}
+
+func (g *exact) targets(t bundle.Task) ([]string, error) {
 	if len(t.Target) == 0 {
-		return bundle.Verdict{}, errNoTarget
+		return nil, errNoTarget
 	}
 	want := make([]string, len(t.Target))
 	for i, s := range t.Target {
 		r := g.trim(s, region{0, len(s)})
 		if r.empty() {
-			return bundle.Verdict{}, fmt.Errorf("read target %d: nothing left to compare", i)
+			return nil, fmt.Errorf("read target %d: nothing left to compare", i)
 		}
 		want[i] = g.normal(s[r.from:r.to])
 	}
-	for _, r := range slices.Backward(marked(g.pattern, a.Text)) {
-		if r = g.trim(a.Text, r); !r.empty() {
-			right := g.oneOf(want, a.Text[r.from:r.to])
-			return verdict(a, &r, right, equalRule("marked text", right)), nil
+	return want, nil
+}
+
+// read makes both readings: without a pattern they are one, the whole text;
+// with one the strict reading takes what is marked and nothing else.
+func (g *exact) read(want []string, text string) (lenient, strict reading) {
+	if r, ok := g.last(text, marked(g.pattern, text)); ok {
+		right := g.oneOf(want, text[r.from:r.to])
+		both := reading{&r, right, equalRule("marked text", right)}
+		return both, both
+	}
+	none := reading{rule: "no marked answer"}
+	whole := g.trim(text, region{0, len(text)})
+	if whole.empty() {
+		none.rule = "nothing but punctuation"
+		return none, none
+	}
+	right := g.oneOf(want, text[whole.from:whole.to])
+	both := reading{&whole, right, equalRule("whole text", right)}
+	switch {
+	case g.pattern == nil:
+		return both, both
+	case right:
+		return both, none
+	}
+	return none, none
+}
+
+// last is the last place that holds something to compare, trimmed.
+func (g *exact) last(text string, places []region) (region, bool) {
+	for _, r := range slices.Backward(places) {
+		if r = g.trim(text, r); !r.empty() {
+			return r, true
 		}
 	}
-	whole := g.trim(a.Text, region{0, len(a.Text)})
-	if whole.empty() {
-		return verdict(a, nil, false, "nothing but punctuation"), nil
-	}
-	right := g.oneOf(want, a.Text[whole.from:whole.to])
-	if g.pattern != nil && !right {
-		return verdict(a, nil, false, "no marked answer"), nil
-	}
-	return verdict(a, &whole, right, equalRule("whole text", right)), nil
+	return region{}, false
 }
 
 func (g *exact) oneOf(want []string, got string) bool {

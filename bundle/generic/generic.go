@@ -1,9 +1,9 @@
 // Package generic is the graders that a manifest may declare for any
-// benchmark: exact_match, numeric, multiple_choice and json_field_match. They
-// are ours. The families that reproduce another tool's scoring exactly are
+// benchmark: exact_match, regex_match, numeric, multiple_choice and
+// json_field_match. They are ours. The families that reproduce another tool's scoring exactly are
 // packages of their own beside this one.
 //
-// Decisions that hold for all four:
+// Decisions that hold for all five:
 //
 //   - The score depends on the text and the target alone. The finish reason
 //     only chooses the label of an answer that is not right: an answer that
@@ -14,6 +14,13 @@
 //   - Scores are 0 or 1. There is no partial credit.
 //   - The answer that stands last counts, because models revise. Where two
 //     readings are possible and neither can be defended, nothing is extracted.
+//   - Every answer is read twice. The strict reading takes nothing but an
+//     answer in the form that was asked for: what a declared pattern marks,
+//     the whole text, or a last line "ANSWER: x". The lenient one searches the
+//     text by the rules of the kind. The option extraction (lenient by
+//     default) says which of them is the verdict; what both came to is
+//     recorded with it, so that a report can tell a model that does not know
+//     from one that does not keep to a form.
 //   - Refusal is never read from the text.
 //   - Work is linear in the length of the answer, whatever its content. A
 //     declared pattern is RE2 and can at worst be quadratic.
@@ -31,7 +38,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/internal/strict"
@@ -43,13 +49,19 @@ type Config = bundle.GraderConfig
 // The kinds that New builds.
 const (
 	ExactMatch     = "exact_match"
+	RegexMatch     = "regex_match"
 	Numeric        = "numeric"
 	MultipleChoice = "multiple_choice"
 	JSONFieldMatch = "json_field_match"
 )
 
+// Kinds lists the kinds that New builds.
+func Kinds() []string {
+	return []string{MultipleChoice, ExactMatch, RegexMatch, Numeric, JSONFieldMatch}
+}
+
 // version is raised when any verdict of any kind could change.
-const version = "1"
+const version = "2"
 
 // New builds the grader that c declares. Unknown kinds and options, wrong
 // types and patterns that do not compile are refused with a *bundle.Refusal.
@@ -62,6 +74,8 @@ func New(c Config) (bundle.Grader, error) {
 	switch c.Kind {
 	case ExactMatch:
 		g = newExact(o)
+	case RegexMatch:
+		g = newRegex(o)
 	case Numeric:
 		g = newNumeric(o)
 	case MultipleChoice:
@@ -69,7 +83,7 @@ func New(c Config) (bundle.Grader, error) {
 	case JSONFieldMatch:
 		g = newJSON(o)
 	default:
-		o.r.Add("kind", strict.CodeRange, "want one of %s, %s, %s, %s", ExactMatch, Numeric, MultipleChoice, JSONFieldMatch)
+		o.r.Add("kind", strict.CodeRange, "want one of %s", strings.Join(Kinds(), ", "))
 	}
 	o.f.Close()
 	if len(o.r.Problems) > 0 {
@@ -112,7 +126,10 @@ const maxPattern = 500
 // group. It marks where the answer stands; without it the whole text does.
 func (o options) pattern() *regexp.Regexp {
 	const key = "answer_pattern"
-	s := o.f.Text(key)
+	return o.compile(key, o.f.Text(key))
+}
+
+func (o options) compile(key, s string) *regexp.Regexp {
 	if s == "" {
 		return nil
 	}
@@ -170,29 +187,6 @@ func marked(re *regexp.Regexp, text string) []region {
 		}
 	}
 	return out
-}
-
-// verdict labels a decision. found is nil when nothing was extracted.
-func verdict(a bundle.Answer, found *region, right bool, rule string) bundle.Verdict {
-	v := bundle.Verdict{Rule: rule}
-	if found != nil {
-		v.Extracted = a.Text[found.from:found.to]
-		from := utf8.RuneCountInString(a.Text[:found.from])
-		v.Span = &[2]int{from, from + utf8.RuneCountInString(v.Extracted)}
-	}
-	switch {
-	case right:
-		v.Outcome, v.Score = bundle.Right, 1
-	case a.Finish == bundle.FinishLength:
-		v.Outcome = bundle.Truncated
-	case strings.TrimSpace(a.Text) == "":
-		v.Outcome, v.Rule = bundle.Empty, "no text"
-	case found == nil:
-		v.Outcome = bundle.ExtractionFailed
-	default:
-		v.Outcome = bundle.Wrong
-	}
-	return v
 }
 
 var errNoTarget = errors.New("the task has no target")

@@ -42,6 +42,8 @@ type corpusRow struct {
 	Want    bundle.Outcome  `json:"want"`
 	// Extracted is compared when the row gives it.
 	Extracted *string `json:"extracted"`
+	// Strict is what the strict reading comes to, compared when it is given.
+	Strict bundle.Outcome `json:"strict"`
 }
 
 func readCorpus(t *testing.T, dir string) []corpusRow {
@@ -92,6 +94,9 @@ func TestGrade_Corpus(t *testing.T) {
 				if r.Extracted != nil && v.Extracted != *r.Extracted {
 					t.Errorf("extracted %q, want %q", v.Extracted, *r.Extracted)
 				}
+				if r.Strict != "" && v.Strict != r.Strict {
+					t.Errorf("read strictly %s, want %s; %+v", v.Strict, r.Strict, v)
+				}
 				checkVerdict(t, r.Text, v)
 			})
 		}
@@ -110,6 +115,9 @@ func checkVerdict(t interface {
 	}
 	if v.Rule == "" {
 		t.Errorf("no rule in %+v", v)
+	}
+	if v.Outcome != v.Lenient && v.Outcome != v.Strict || v.Strict == bundle.Right && v.Lenient != bundle.Right {
+		t.Errorf("the readings do not fit: %+v", v)
 	}
 	if v.Span == nil {
 		if v.Extracted != "" || v.Outcome == bundle.Right || v.Outcome == bundle.Wrong {
@@ -139,7 +147,11 @@ func checkVerdict(t interface {
 func TestNew_Refuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, kind, options, code, path string }{
-		{"unknown kind", "regex_match", ``, "field_range", "kind"},
+		{"unknown kind", "regex", ``, "field_range", "kind"},
+		{"no pattern", generic.RegexMatch, ``, "field_missing", "pattern"},
+		{"pattern with lookahead", generic.RegexMatch, `{"pattern":"(?=x)"}`, "field_range", "pattern"},
+		{"locale unknown", generic.Numeric, `{"locale":"xx"}`, "field_range", "locale"},
+		{"reading unknown", generic.Numeric, `{"extraction":"loose"}`, "field_range", "extraction"},
 		{"empty kind", "", `{}`, "field_range", "kind"},
 		{"unknown option", generic.Numeric, `{"tolerence":"1"}`, "field_unknown", "tolerence"},
 		{"letter case of an option", generic.Numeric, `{"Take":"last"}`, "field_unknown", "Take"},
@@ -210,7 +222,8 @@ func TestIdentity_CoversOptions(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range [][2]string{
 		{generic.Numeric, ""}, {generic.Numeric, `{"take":"first"}`}, {generic.Numeric, `{"percent":"strict"}`},
-		{generic.Numeric, `{"tolerance":"0.01"}`}, {generic.Numeric, `{"answer_pattern":"x"}`},
+		{generic.Numeric, `{"tolerance":"0.01"}`}, {generic.Numeric, `{"answer_pattern":"x"}`}, {generic.Numeric, `{"locale":"de"}`}, {generic.Numeric, `{"extraction":"strict"}`},
+		{generic.RegexMatch, `{"pattern":"x"}`}, {generic.RegexMatch, `{"pattern":"x","extraction":"strict"}`},
 		{generic.ExactMatch, ""}, {generic.ExactMatch, `{"ignore_case":true}`}, {generic.ExactMatch, `{"ignore_punctuation":true}`},
 		{generic.MultipleChoice, ""}, {generic.MultipleChoice, `{"letters":4}`},
 		{generic.JSONFieldMatch, ""}, {generic.JSONFieldMatch, `{"extra":"allow"}`}, {generic.JSONFieldMatch, `{"fields":["/a"]}`},
@@ -221,10 +234,10 @@ func TestIdentity_CoversOptions(t *testing.T) {
 		}
 		seen[id] = c[0] + c[1]
 	}
-	want := bundle.Identity{ID: "generic/numeric", Version: "1"}
+	want := bundle.Identity{ID: "generic/numeric", Version: "2"}
 	got := must(t, generic.Numeric, "").Identity()
 	want.Compat = got.Compat
-	if d := cmp.Diff(want, got); d != "" || !strings.HasPrefix(got.Compat, "generic/numeric@1+") {
+	if d := cmp.Diff(want, got); d != "" || !strings.HasPrefix(got.Compat, "generic/numeric@2+") {
 		t.Error(d, got.Compat)
 	}
 }
@@ -383,6 +396,8 @@ func fuzzRuns(t interface {
 		{must(t, generic.Numeric, ""), bundle.Task{Target: []string{"42"}}},
 		{must(t, generic.Numeric, `{"answer_pattern":"(?i)answer:(.*)","take":"first","percent":"fraction","tolerance":"0.5"}`), bundle.Task{Target: []string{"7/4"}}},
 		{must(t, generic.ExactMatch, `{"answer_pattern":"(?i)answer:(.*)","ignore_case":true,"ignore_punctuation":true}`), bundle.Task{Target: []string{"red"}}},
+		{must(t, generic.Numeric, `{"locale":"de","extraction":"strict"}`), bundle.Task{Target: []string{"1.234,5"}}},
+		{must(t, generic.RegexMatch, `{"pattern":"(?i)answer:\\s*(\\w+)","ignore_case":true}`), bundle.Task{Target: []string{"red"}}},
 		{must(t, generic.MultipleChoice, ""), bundle.Task{Target: []string{"B"}, Choices: []string{"red", "green", "blue"}}},
 		{must(t, generic.JSONFieldMatch, ""), bundle.Task{Target: []string{`{"a":1,"b":[true,null]}`}}},
 		{must(t, generic.JSONFieldMatch, `{"fields":["/a"],"ignore_case":true}`), bundle.Task{Target: []string{`{"a":"x"}`}}},

@@ -18,6 +18,7 @@ import (
 //	extra        forbid (default) or allow: fields of objects that the target
 //	             lacks; with fields, they are always allowed
 //	ignore_case  default false, for text values
+//	extraction   lenient (default) or strict: the whole answer is the value
 //
 // Numbers are equal by value (1 and 1.0), text after white space is squeezed,
 // arrays in order, objects in any order. A number never equals text. Which
@@ -26,7 +27,8 @@ type jsonMatch struct {
 	fields     []pointer
 	allowExtra bool
 	ignoreCase bool
-	id         bundle.Identity
+	extraction
+	id bundle.Identity
 }
 
 // pointer is a JSON Pointer (RFC 6901), taken apart.
@@ -36,6 +38,7 @@ func newJSON(o options) *jsonMatch {
 	g := &jsonMatch{
 		allowExtra: o.f.OneOf("extra", "forbid", "allow") == "allow",
 		ignoreCase: o.f.Flag("ignore_case", false),
+		extraction: o.extraction(),
 	}
 	fields := o.f.Texts("fields")
 	for i, s := range fields {
@@ -49,7 +52,7 @@ func newJSON(o options) *jsonMatch {
 		}
 		g.fields = append(g.fields, p)
 	}
-	g.id = identity(JSONFieldMatch, map[string]any{"fields": fields, "extra": g.allowExtra, "ignore_case": g.ignoreCase})
+	g.id = identity(JSONFieldMatch, map[string]any{"fields": fields, "extra": g.allowExtra, "ignore_case": g.ignoreCase, "extraction": g.extraction})
 	return g
 }
 
@@ -77,19 +80,29 @@ func (g *jsonMatch) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error
 	}
 	found, how := findJSON(a.Text)
 	if found.node == nil {
-		return verdict(a, nil, false, how), nil
+		none := reading{rule: how}
+		return g.verdict(a, none, none), nil
 	}
+	lenient := g.match(want, found, how)
+	strict := lenient
+	if how != wholeText {
+		strict = reading{rule: "the answer is more than a JSON value"}
+	}
+	return g.verdict(a, lenient, strict), nil
+}
+
+func (g *jsonMatch) match(want []*strict.Node, found located, how string) reading {
 	where := ""
 	for i, w := range want {
 		diff := g.differs(w, found.node)
 		if diff == "" {
-			return verdict(a, &found.at, true, equalRule(how, true)), nil
+			return reading{&found.at, true, equalRule(how, true)}
 		}
 		if i == 0 {
 			where = diff
 		}
 	}
-	return verdict(a, &found.at, false, how+", "+where), nil
+	return reading{&found.at, false, how + ", " + where}
 }
 
 // differs says where two values first differ, "" if they are equal.
@@ -233,7 +246,7 @@ type located struct {
 func findJSON(text string) (located, string) {
 	whole := trimRegion(text, region{0, len(text)}, jsonSpace)
 	if n := container(text, whole); n != nil {
-		return located{whole, n}, "whole text"
+		return located{whole, n}, wholeText
 	}
 	blocks := fences(text)
 	for i := len(blocks) - 1; i >= 0; i-- {
@@ -243,6 +256,9 @@ func findJSON(text string) (located, string) {
 	}
 	return lastObject(text)
 }
+
+// wholeText words that nothing stands around the value.
+const wholeText = "whole text"
 
 func jsonSpace(r rune) bool { return r == ' ' || r == '\n' || r == '\r' || r == '\t' || r == '\ufeff' }
 

@@ -15,8 +15,8 @@ import (
 // that is not one (1.2.3, 10:30, 12,34) is passed over whole and never
 // yields its tail.
 //
-// A number is: decimal digits of any script; a point; groups of three behind
-// comma, apostrophe or a narrow space; an exponent (1e3, 1.2 × 10^3, 10⁻³); a
+// A number is: decimal digits of any script; a point; groups of digits, as the
+// locale writes both; an exponent (1e3, 1.2 × 10^3, 10⁻³); a
 // fraction of two whole numbers (3/4, \frac{3}{4}), after a whole number too
 // (2 1/2). A minus is a sign unless something stands before it that it could
 // be subtracted from. A currency sign may stand before, a percent sign after.
@@ -25,11 +25,12 @@ import (
 // of a name (x2, 42abc), except before the usual unit letters (5km). So are
 // digits that touch a power, a superscript or a vulgar fraction. A scale word
 // (thousand, million) is not read.
-type lexer struct{ text string }
+type lexer struct {
+	text   string
+	locale locale
+}
 
 var (
-	plainRun = regexp.MustCompile(`^(?:\d+(?:\.\d+)?|\.\d+)$`)
-	groupRun = regexp.MustCompile(`^[1-9]\d{0,2}(?:(?:,\d{3})+|(?:'\d{3})+|(?: \d{3})+)(?:\.\d+)?$`)
 	wholeRun = regexp.MustCompile(`^\d+$`)
 
 	expTail   = regexp.MustCompile(`^[eE]([+\-−]?)(\d+)`)
@@ -97,7 +98,7 @@ func (x lexer) at(i int) (n number, end int, ok bool) {
 	if end == 0 {
 		return number{}, 0, false
 	}
-	digits, good := plainDigits(run)
+	digits, good := x.locale.digits(run)
 	n = number{at: region{i, end}, mantissa: digits}
 	good = good && !gluedLeft(x.text, i)
 	if wholeRun.MatchString(run) {
@@ -152,7 +153,7 @@ func (x lexer) run(i int) (string, int) {
 	var b []byte
 	j := i
 	if x.text[j] == '.' {
-		if !pointStarts(x.text, j) {
+		if x.locale.comma() || !pointStarts(x.text, j) {
 			return "", 0
 		}
 		b, j = append(b, '.'), j+1
@@ -178,16 +179,6 @@ func (x lexer) run(i int) (string, int) {
 		j += w
 	}
 	return string(b), j
-}
-
-func plainDigits(run string) (string, bool) {
-	if !plainRun.MatchString(run) {
-		if !groupRun.MatchString(run) {
-			return "", false
-		}
-		run = strings.NewReplacer(",", "", "'", "", " ", "").Replace(run)
-	}
-	return run, len(run) <= maxDigits
 }
 
 // divisor takes "/b" behind a whole number. A divisor of "" means that what

@@ -20,6 +20,10 @@ import (
 //	                strict: 20 % equals only 20 %
 //	tolerance       a decimal number as text, default "0": the greatest
 //	                absolute difference that still counts as equal
+//	locale          en (default), de, fr or in: how answers and targets write
+//	                numbers; see locale
+//	extraction      lenient (default) or strict: only a number that stands
+//	                alone, where answer_pattern or the form of an answer puts it
 //
 // What counts as a number is described at lexer.
 type numeric struct {
@@ -27,7 +31,9 @@ type numeric struct {
 	first     bool
 	percent   string
 	tolerance *big.Rat
-	id        bundle.Identity
+	locale    locale
+	extraction
+	id bundle.Identity
 }
 
 func newNumeric(o options) *numeric {
@@ -35,10 +41,10 @@ func newNumeric(o options) *numeric {
 		pattern:   o.pattern(),
 		first:     o.f.OneOf("take", "last", "first") == "first",
 		percent:   o.f.OneOf("percent", "face", "fraction", "strict"),
-		tolerance: new(big.Rat),
+		tolerance: new(big.Rat), locale: locale(o.f.OneOf("locale", "en", "de", "fr", "in")), extraction: o.extraction(),
 	}
 	if s := o.f.Text("tolerance"); s != "" {
-		n, ok := soleNumber(s)
+		n, ok := soleNumber(s, "en")
 		if !ok || n.percent || n.value().Sign() < 0 {
 			o.r.Add(o.f.Path("tolerance"), strict.CodeRange, "want a decimal number that is not negative, as text")
 		} else {
@@ -51,6 +57,7 @@ func newNumeric(o options) *numeric {
 	}
 	g.id = identity(Numeric, map[string]any{
 		"answer_pattern": patternText(g.pattern), "take": take, "percent": g.percent, "tolerance": g.tolerance.RatString(),
+		"locale": g.locale, "extraction": g.extraction,
 	})
 	return g
 }
@@ -63,21 +70,46 @@ func (g *numeric) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) 
 	}
 	want := make([]number, len(t.Target))
 	for i, s := range t.Target {
-		n, ok := soleNumber(s)
+		n, ok := soleNumber(s, g.locale)
 		if !ok {
 			return bundle.Verdict{}, fmt.Errorf("read target %d: not one plain number", i)
 		}
 		want[i] = n
 	}
-	got, how, ok := g.extract(a.Text)
-	if !ok {
-		return verdict(a, nil, false, "no number"), nil
+	lenient, strict := reading{rule: "no number"}, reading{rule: "no number alone"}
+	if got, how, ok := g.extract(a.Text); ok {
+		lenient = g.compare(want, got, how)
+		if at, ok := g.alone(a.Text); ok && at == got.at {
+			strict = g.compare(want, got, "number alone")
+		}
 	}
+	return g.verdict(a, lenient, strict), nil
+}
+
+func (g *numeric) compare(want []number, got number, how string) reading {
 	right := false
 	for _, w := range want {
 		right = right || g.equal(w, got)
 	}
-	return verdict(a, &got.at, right, equalRule(how, right)), nil
+	return reading{&got.at, right, equalRule(how, right)}
+}
+
+// alone is where the strict reading has its number. It counts only where the
+// search came to the same one: a mark in the middle of a number makes none.
+func (g *numeric) alone(text string) (region, bool) {
+	r, ok := formal(text)
+	if g.pattern != nil {
+		marks := marked(g.pattern, text)
+		if ok = len(marks) > 0; ok {
+			r = marks[len(marks)-1]
+		}
+	}
+	const longest = 4 * maxDigits // longer is more than a number
+	if !ok || r.to-r.from > longest {
+		return region{}, false
+	}
+	n, ok := soleNumber(text[r.from:r.to], g.locale)
+	return region{n.at.from + r.from, n.at.to + r.from}, ok
 }
 
 // extract reads the text once. It lexes the whole text even where marks say to
@@ -91,7 +123,7 @@ func (g *numeric) extract(text string) (got number, how string, found bool) {
 	}
 	var inMark number
 	at, holder := 0, -1 // the mark looked at, and the last that held a number
-	lexer{text: text}.each(func(n number) bool {
+	lexer{text, g.locale}.each(func(n number) bool {
 		if !found || !g.first {
 			got, found = n, true
 		}
@@ -125,9 +157,9 @@ func (g *numeric) equal(want, got number) bool {
 
 // soleNumber reads text that is one number and, beside it, nothing but a
 // currency sign, a percent sign or punctuation.
-func soleNumber(s string) (number, bool) {
+func soleNumber(s string, l locale) (number, bool) {
 	var all []number
-	lexer{text: s}.each(func(n number) bool {
+	lexer{s, l}.each(func(n number) bool {
 		all = append(all, n)
 		return len(all) < 2
 	})

@@ -1,0 +1,66 @@
+package reasoning_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/bundle/reasoning"
+)
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, text, want string
+		open             bool
+	}{
+		{name: "nothing", text: "", want: ""},
+		{name: "no marks, untouched", text: "  42 <b>\n", want: "  42 <b>\n"},
+		{name: "tags", text: "<think>is it 41?</think>\n\n42", want: "42"},
+		{name: "long tags", text: "<thinking>41</thinking>42", want: "42"},
+		{name: "thought", text: "<thought>41</thought> 42", want: "42"},
+		{name: "reasoning", text: "<reasoning>41</reasoning> 42", want: "42"},
+		{name: "Seed", text: "<seed:think>41</seed:think> 42", want: "42"},
+		{name: "Mistral", text: "[THINK]41[/THINK]42", want: "42"},
+		{name: "Kimi", text: "◁think▷41◁/think▷42", want: "42"},
+		{name: "begin and end", text: "<|begin_of_thought|>41<|end_of_thought|>42", want: "42"},
+		{name: "Cohere", text: "<|START_THINKING|>41<|END_THINKING|>42", want: "42"},
+		{name: "channels", text: "<|channel|>analysis<|message|>41<|end|><|start|>assistant<|channel|>final<|message|>42", want: "42"},
+		{name: "opened by the template", text: "it could be 41\n</think>\n42", want: "42"},
+		{name: "two blocks", text: "<think>1</think>2<think>3</think>4", want: "4"},
+		{name: "prose before", text: "Let me see.\n<think>41</think>42", want: "42"},
+		{name: "empty block", text: "<think>\n\n</think>\n\n42", want: "42"},
+		{name: "the few-shot examples recited", text: "<think>Q: 1+1 A: #### 2</think>#### 3", want: "#### 3"},
+		{name: "nothing after", text: "<think>41</think>\n", want: ""},
+		{name: "open", text: "<think>is it 41?", open: true},
+		{name: "open after blank lines", text: "\n  <think>41", open: true},
+		{name: "open after prose", text: "Let me see.\n<think>41", open: true},
+		{name: "opened again", text: "<think>41</think>42\n<think>or 43", open: true},
+		{name: "channel open", text: "<|channel|>analysis<|message|>41", open: true},
+		{name: "mark inside a line", text: "Write <think> before it. 42", want: "Write <think> before it. 42"},
+		{name: "two marks inside a line", text: "Write <think><think> before it. 42", want: "Write <think><think> before it. 42"},
+		{name: "other case", text: "<THINK>41", want: "<THINK>41"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := reasoning.Visible(tt.text)
+			if got.Text != tt.want || got.Open != tt.open {
+				t.Errorf("%+v, want %q, open %v", got, tt.want, tt.open)
+			}
+			if !got.Open && tt.text[got.From:] != got.Text {
+				t.Errorf("From is %d, which is not where %q starts", got.From, got.Text)
+			}
+		})
+	}
+}
+
+// A megabyte of marks is read as fast as any text: every mark at most once for
+// each shape.
+func TestVisible_IsLinear(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{"<think>", "x<think>", "</think>", "x\n<think>\nx", "<", "[THINK]"} {
+		text := "x" + strings.Repeat(piece, 1<<20/len(piece))
+		if a := reasoning.Visible(text); len(a.Text) > len(text) {
+			t.Errorf("%q grows", piece)
+		}
+	}
+}
