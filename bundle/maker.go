@@ -1,12 +1,14 @@
 package bundle
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle/internal/strict"
+	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 )
 
 // maker turns rows into tasks and remembers the ids it has given out.
@@ -73,12 +75,18 @@ func (mk *maker) make(n *strict.Node) Task {
 	if c.Group != "" {
 		t.Group = mk.scalar(n, c.Group)
 	}
+	if c.Schema != "" {
+		t.Schema = mk.schema(n)
+	}
 	if mk.m.Prompt.System != "" {
 		t.Input = append(t.Input, Message{System, mk.m.Prompt.System})
 	}
 	text := render(mk.parts, func(name string) string {
 		if name == choicesPlaceholder && len(c.Choices) > 0 {
 			return LetterChoices(t.Choices)
+		}
+		if name == c.Schema {
+			return mk.shown(t.Schema)
 		}
 		s := mk.scalar(n, name)
 		if strings.TrimSpace(s) == "" {
@@ -109,9 +117,60 @@ func (mk *maker) id(n *strict.Node) string {
 	return id
 }
 
+// find takes a column out of a row: a key, or a JSON Pointer (RFC 6901) where
+// the name starts with a slash. nil if there is none.
+func find(n *strict.Node, column string) *strict.Node {
+	if !strings.HasPrefix(column, "/") {
+		return n.Get(column)
+	}
+	for part := range strings.SplitSeq(column[1:], "/") {
+		if n == nil {
+			return nil
+		}
+		n = n.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+	}
+	return n
+}
+
+// schema reads the column of JSON Schemas: an object, or its text.
+func (mk *maker) schema(n *strict.Node) json.RawMessage {
+	column := mk.m.Columns.Schema
+	v := find(n, column)
+	if v != nil && v.Kind == strict.String {
+		inner, prob := strict.Parse([]byte(v.Text))
+		if prob != nil {
+			mk.wrong("row_json", column, "not JSON: %s", prob.Message)
+			return nil
+		}
+		v = inner
+	}
+	switch {
+	case v == nil:
+		mk.wrong("row_column_missing", column, "the row lacks the column")
+	case v.Kind != strict.Object:
+		mk.wrong("row_column_type", column, "want a JSON object, got %s", v.Kind)
+	default:
+		return strict.Written(v)
+	}
+	return nil
+}
+
+// shown is a schema in a prompt: indented by two and in ASCII, as SOB shows it.
+func (mk *maker) shown(schema json.RawMessage) string {
+	v, err := value.Loads(string(schema))
+	if err == nil {
+		var text string
+		if text, err = (value.Dump{Indent: 2}).Dumps(v); err == nil {
+			return text
+		}
+	}
+	mk.wrong("row_json", mk.m.Columns.Schema, "the schema cannot be shown: %v", err)
+	return ""
+}
+
 // scalar reads a column as text: a number as it is written, true or false.
 func (mk *maker) scalar(n *strict.Node, column string) string {
-	v := n.Get(column)
+	v := find(n, column)
 	switch {
 	case v == nil:
 		mk.wrong("row_column_missing", column, "the row lacks the column")
@@ -124,7 +183,7 @@ func (mk *maker) scalar(n *strict.Node, column string) string {
 }
 
 func (mk *maker) list(n *strict.Node, column string) []string {
-	v := n.Get(column)
+	v := find(n, column)
 	if v == nil {
 		mk.wrong("row_column_missing", column, "the row lacks the column")
 		return nil
@@ -188,12 +247,14 @@ func (mk *maker) targets(n *strict.Node, choices []string) []string {
 	var all []string
 	switch c.TargetFormat {
 	case "json":
-		v := n.Get(c.Target)
+		v := find(n, c.Target)
 		switch {
 		case v == nil:
 			mk.wrong("row_column_missing", c.Target, "the row lacks the column")
 		case v.Kind == strict.String: // JSON inside text, as CSV needs it
 			all = []string{v.Text}
+		case c.Schema != "": // SOB sums over the leaves in the order written
+			all = []string{string(strict.Written(v))}
 		default:
 			all = []string{string(strict.Canonical(v))}
 		}

@@ -77,7 +77,8 @@ type License struct {
 	URL  string `json:"url,omitempty"`
 }
 
-// Columns maps the columns of a row, which for JSON are top-level keys.
+// Columns maps the columns of a row. For JSON a column is a top-level key, or a
+// JSON Pointer into the row when its name starts with a slash.
 type Columns struct {
 	// Input lists the columns that the prompt may use.
 	Input  []string `json:"input"`
@@ -93,6 +94,9 @@ type Columns struct {
 	// counted from 0 and padded to six digits.
 	ID    string `json:"id,omitempty"`
 	Group string `json:"group,omitempty"`
+	// Schema names the column of JSON Schemas, an object or its text. In the
+	// prompt its column stands as indented JSON.
+	Schema string `json:"schema,omitempty"`
 }
 
 // Prompt is plain text with {{column}} in it; {{choices}} becomes the options
@@ -169,7 +173,7 @@ func readManifest(f *strict.Fields) Manifest {
 	m.License = License{Data: l.Need("data"), Code: l.Text("code"), URL: l.Text("url")}
 	l.Close()
 	c := f.Nested("columns", true)
-	m.Columns = Columns{Input: c.Texts("input"), Target: c.Need("target"), Choices: c.Texts("choices"), ID: c.Text("id"), Group: c.Text("group")}
+	m.Columns = Columns{Input: c.Texts("input"), Target: c.Need("target"), Choices: c.Texts("choices"), ID: c.Text("id"), Group: c.Text("group"), Schema: c.Text("schema")}
 	if len(m.Columns.Choices) > 0 {
 		m.Columns.TargetFormat = c.OneOf("target_format", "letter", "index", "choice")
 	} else {

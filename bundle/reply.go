@@ -25,8 +25,8 @@ func Reply(t Task, right bool, seed uint64) string {
 }
 
 // ReplyUnder is Reply, held to a grader: it tries the natural answer, then the
-// bare value, then other wrong values, and returns the first that the grader
-// calls what was asked for.
+// bare value, the form that the grader writes gold in, then other wrong values,
+// and returns the first that the grader calls what was asked for.
 func ReplyUnder(g Grader, t Task, right bool, seed uint64) (string, error) {
 	want := Wrong
 	if right {
@@ -35,7 +35,11 @@ func ReplyUnder(g Grader, t Task, right bool, seed uint64) (string, error) {
 	for try := range uint64(8) {
 		r := newReplier(t, right, seed+try)
 		r.thorough = try > 1
-		for _, text := range []string{r.natural(), r.value()} {
+		forms := []string{r.natural(), r.value()}
+		if w, ok := g.(GoldWriter); ok {
+			forms = append(forms, "Let me work it out step by step.\n\n"+w.Gold(r.value()), w.Gold(r.value()))
+		}
+		for _, text := range forms {
 			v, err := g.Grade(t, Answer{Text: text, Finish: FinishStop})
 			if err != nil {
 				return "", fmt.Errorf("write a reply to task %s: %w", t.ID, err)
@@ -143,8 +147,14 @@ func (r *replier) otherLetter() string {
 	return r.oneOf(wrong...)
 }
 
-func (r *replier) otherText() string {
-	s := strings.TrimSpace(r.target)
+func (r *replier) otherText() string { return r.otherThan(strings.TrimSpace(r.target)) }
+
+func (r *replier) otherThan(s string) string {
+	const mark = "#### " // a worked solution, of which only the end is compared
+	if i := strings.LastIndex(s, mark); i >= 0 {
+		i += len(mark)
+		return s[:i] + r.otherThan(s[i:])
+	}
 	if m := plainNumber.FindStringSubmatch(s); m != nil {
 		return m[1] + m[3] + r.otherNumber(m[2], m[4]) + m[5]
 	}
@@ -158,7 +168,8 @@ func (r *replier) otherText() string {
 }
 
 // otherNumber is near the right one, or a slip of a factor, and is written
-// with as many decimals.
+// with as many decimals. A near miss is at least a thousandth away: graders
+// that compare five significant digits must see it.
 func (r *replier) otherNumber(minus, digits string) string {
 	v, ok := new(big.Rat).SetString(strings.ReplaceAll(digits, ",", ""))
 	if !ok {
@@ -175,14 +186,23 @@ func (r *replier) otherNumber(minus, digits string) string {
 	case 1:
 		wrong.Mul(v, big.NewRat(10, 1))
 	case 2:
-		wrong.Sub(v, big.NewRat(int64(1+r.pick(9)), 1))
+		wrong.Sub(v, r.step(v))
 	default:
-		wrong.Add(v, big.NewRat(int64(1+r.pick(9)), 1))
+		wrong.Add(v, r.step(v))
 	}
 	if wrong.Cmp(v) == 0 || v.Sign() >= 0 && wrong.Sign() < 0 {
 		wrong.Add(v, big.NewRat(1, 1))
 	}
 	return wrong.FloatString(len(decimals))
+}
+
+// step is one to nine, or as many of a thousandth of v's power of ten.
+func (r *replier) step(v *big.Rat) *big.Rat {
+	n := big.NewRat(int64(1+r.pick(9)), 1)
+	for size := new(big.Rat).Abs(v); size.Cmp(big.NewRat(10_000, 1)) >= 0; size.Quo(size, big.NewRat(10, 1)) {
+		n.Mul(n, big.NewRat(10, 1))
+	}
+	return n
 }
 
 var isoDate = regexp.MustCompile(`^(\d{4}-\d{2}-)(\d{2})$`)

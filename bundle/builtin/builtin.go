@@ -15,8 +15,9 @@
 // that any long enough sample holds all three. Tasks are independent draws:
 // none names a group.
 //
-// The declared family says whose scoring rules a benchmark is made for. Until
-// that family's package grades them, the declared grader does.
+// Each is graded by the rules of the family that it declares: numbers, dates
+// and words by Inspect's match at the end of the answer, letters by its choice,
+// JSON by SOB's value accuracy, under which 12 and 12.00 are equal.
 package builtin
 
 import (
@@ -27,7 +28,8 @@ import (
 	"strconv"
 
 	"github.com/evalrouter/evalrouter/bundle"
-	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/bundle/inspect"
+	"github.com/evalrouter/evalrouter/bundle/sob"
 )
 
 // DefaultSeed and DefaultSize are the population that a run uses unless it
@@ -52,7 +54,7 @@ type Benchmark struct {
 	Description string
 	Category    string
 	Family      string
-	Grader      generic.Config
+	Grader      bundle.GraderConfig
 	// MaxOutputTokens is enough for a worked answer of the hardest task.
 	MaxOutputTokens int64
 	Metrics         []string
@@ -77,27 +79,27 @@ func List() []Benchmark {
 		{
 			Slug: "arithmetic", Name: "Arithmetic word problems", Category: "mathematics", Family: FamilyInspect,
 			Description: "Word problems of two to six steps with one number as the answer: shopping, rates, percentages, ratios, averages, work and motion.",
-			Grader:      lineGrader(generic.Numeric, ``), MaxOutputTokens: 1024, generate: arithmetic,
+			Grader:      lastWord(), MaxOutputTokens: 1024, generate: arithmetic,
 		},
 		{
 			Slug: "dates", Name: "Date arithmetic", Category: "reasoning", Family: FamilyInspect,
 			Description: "Questions about the Gregorian calendar: days before and after, weekdays, working days, month ends, leap years, recurring events.",
-			Grader:      lineGrader(generic.ExactMatch, `,"ignore_case":true,"ignore_punctuation":true`), MaxOutputTokens: 1024, generate: dates,
+			Grader:      lastWord(), MaxOutputTokens: 1024, generate: dates,
 		},
 		{
 			Slug: "extraction", Name: "Extraction to JSON", Category: "structured output", Family: FamilySOBText,
 			Description: "Short texts from everyday business whose facts go into a JSON object of a given schema, with details that must be left out.",
-			Grader:      generic.Config{Kind: generic.JSONFieldMatch, Options: json.RawMessage(`{"extra":"forbid"}`)}, MaxOutputTokens: 1024, generate: extraction,
+			Grader:      bundle.GraderConfig{Kind: sob.KindText, Options: json.RawMessage(`{"score":"value_accuracy"}`)}, MaxOutputTokens: 1024, generate: extraction,
 		},
 		{
 			Slug: "logic", Name: "Logic with five options", Category: "reasoning", Family: FamilyInspect,
 			Description: "Orderings, assignments, true and false statements, and conclusions from rules. Each puzzle has exactly one right option of five.",
-			Grader:      generic.Config{Kind: generic.MultipleChoice}, MaxOutputTokens: 1536, generate: logic,
+			Grader:      bundle.GraderConfig{Kind: inspect.Choice}, MaxOutputTokens: 1536, generate: logic,
 		},
 		{
 			Slug: "units", Name: "Unit conversion", Category: "mathematics", Family: FamilyInspect,
 			Description: "Conversions of length, mass, volume, time, data, temperature, speed and compound quantities, all with exact decimal answers.",
-			Grader:      lineGrader(generic.Numeric, ``), MaxOutputTokens: 768, generate: units,
+			Grader:      lastWord(), MaxOutputTokens: 768, generate: units,
 		},
 	}
 	for i := range all {
@@ -106,9 +108,10 @@ func List() []Benchmark {
 	return all
 }
 
-// lineGrader reads the answer from the last line that the prompts ask for.
-func lineGrader(kind, more string) generic.Config {
-	return generic.Config{Kind: kind, Options: json.RawMessage(`{"answer_pattern":"(?im)^[^\\pL\\pN\\n]*answer\\b[*_ ]*[:：](.*)$"` + more + `}`)}
+// lastWord compares the end of the answer, which the prompts ask to be the
+// value alone: as a number where the target is one, else as text.
+func lastWord() bundle.GraderConfig {
+	return bundle.GraderConfig{Kind: inspect.Match, Options: json.RawMessage(`{"numeric":true}`)}
 }
 
 // Find returns the built-in benchmark of a slug.
@@ -127,7 +130,7 @@ func (b Benchmark) Digest(seed uint64, n int) string {
 	raw, err := json.Marshal(struct {
 		Schema, Slug, Version, Family, Seed string
 		Size                                int
-		Grader                              generic.Config
+		Grader                              bundle.GraderConfig
 		MaxOutputTokens                     int64
 	}{"evalrouter.builtin.v1", b.Slug, b.Version, b.Family, strconv.FormatUint(seed, 10), n, b.Grader, b.MaxOutputTokens})
 	if err != nil {

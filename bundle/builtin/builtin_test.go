@@ -13,7 +13,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/builtin"
-	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/bundle/families"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -104,7 +104,7 @@ func TestTasks_WellFormed(t *testing.T) {
 				if strings.Contains(prompt, "%!") || strings.Contains(prompt, "  \n") || strings.TrimSpace(prompt) != prompt {
 					t.Errorf("task %d is badly written: %q", pos, prompt)
 				}
-				if b.Grader.Kind != generic.JSONFieldMatch && !strings.Contains(prompt, "ANSWER: ") {
+				if b.Family != builtin.FamilySOBText && !strings.Contains(prompt, "ANSWER: ") {
 					t.Errorf("task %d does not say how to answer", pos)
 				}
 				if i := strings.IndexFunc(prompt, func(r rune) bool { return r > '~' }); i >= 0 {
@@ -139,7 +139,7 @@ func TestTasks_RandomAccess(t *testing.T) {
 func TestGold_GradesItselfRight(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b builtin.Benchmark) {
-		g, err := generic.New(b.Grader)
+		g, err := families.Grader(b.Grader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestGold_GradesItselfRight(t *testing.T) {
 func TestReply_GradesAsMeant(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b builtin.Benchmark) {
-		g, err := generic.New(b.Grader)
+		g, err := families.Grader(b.Grader)
 		if err != nil {
 			t.Fatal(err)
 		}

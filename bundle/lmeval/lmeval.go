@@ -43,6 +43,8 @@ import (
 //
 //	filter       list of {"function": NAME, ...}; without it the whole text
 //	exact_match  {"ignore_case", "ignore_punctuation", "ignore_numbers", "regexes_to_ignore"}
+//	until        texts that end an answer: it is cut at the first of each in
+//	             turn, for providers that do not stop there themselves
 //	fallback     what the filters give when they find nothing, "[invalid]" by
 //	             default; it only decides the label
 const GenerateUntil = "lmeval/generate_until"
@@ -59,6 +61,7 @@ type Grader struct {
 	pipeline *filter.Pipeline
 	filtered bool
 	fallback string
+	until    []string
 	generate process.Generate
 }
 
@@ -114,6 +117,8 @@ func (g *Grader) read(d *value.Dict) error {
 				return errors.New("exact_match is no object")
 			}
 			exact, err = task.ExactMatch(args)
+		case "until":
+			g.until, err = readStops(v)
 		case "fallback":
 			var ok bool
 			if g.fallback, ok = v.(string); !ok {
@@ -158,6 +163,30 @@ func readSteps(v any) ([]filter.Step, error) {
 	return out, nil
 }
 
+func readStops(v any) ([]string, error) {
+	items, ok := v.([]any)
+	if !ok || len(items) == 0 {
+		return nil, errors.New("until is no list of texts")
+	}
+	var out []string
+	for _, item := range items {
+		s, ok := item.(string)
+		if !ok || s == "" {
+			return nil, errors.New("until holds something that is no text")
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// cut ends a text at the first of each stop in turn.
+func (g *Grader) cut(text string) string {
+	for _, s := range g.until {
+		text, _, _ = strings.Cut(text, s)
+	}
+	return text
+}
+
 // Identity names the kind with its options.
 func (g *Grader) Identity() bundle.Identity { return g.id }
 
@@ -167,6 +196,7 @@ func (g *Grader) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 	if len(t.Target) == 0 {
 		return bundle.Verdict{}, errNoTarget
 	}
+	a.Text = g.cut(a.Text)
 	found, err := g.pipeline.Apply([]any{a.Text}, value.DictOf("choices", list(t.Choices)))
 	if err != nil {
 		return bundle.Verdict{}, fmt.Errorf("filter the answer: %w", err)

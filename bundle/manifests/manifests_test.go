@@ -10,13 +10,26 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle"
-	"github.com/evalrouter/evalrouter/bundle/generic"
+	"github.com/evalrouter/evalrouter/bundle/families"
 	"github.com/evalrouter/evalrouter/bundle/manifests"
 	"github.com/google/go-cmp/cmp"
 )
 
 // counts are the numbers of tasks that the benchmarks' authors published.
-var counts = map[string]int{"aqua": 254, "gsm8k": 1319, "svamp": 1000}
+var counts = map[string]int{
+	"aqua": 254, "aqua-inspect": 254, "gsm8k": 1319, "gsm8k-inspect": 1319, "gsm8k-lm-eval": 1319, "svamp": 1000, "svamp-inspect": 1000,
+	"bbh-boolean-expressions": 250, "bbh-date-understanding": 250, "bbh-logical-deduction-three-objects": 250, "bbh-object-counting": 250,
+	"bbh-web-of-lies": 250, "sob-image": 209, "sob-text": 209,
+}
+
+// file is where the shared data keeps the file of a manifest.
+func file(data string, m bundle.Manifest) string {
+	folder, _, _ := strings.Cut(m.Slug, "-")
+	if folder == "sob" {
+		folder = filepath.Join(folder, "gpt-5.5")
+	}
+	return filepath.Join(data, folder, m.Data.File)
+}
 
 func TestList_ReadsAndNamesEverything(t *testing.T) {
 	t.Parallel()
@@ -35,7 +48,7 @@ func TestList_ReadsAndNamesEverything(t *testing.T) {
 		if m.Source.Revision == "" || m.Source.Path == "" || m.License.Data == "" || m.License.URL == "" || m.Data.Bytes == 0 {
 			t.Errorf("%s does not say where it comes from: %+v %+v", m.Slug, m.Source, m.License)
 		}
-		if _, err := generic.New(m.Grader); err != nil {
+		if _, err := families.Grader(m.Grader); err != nil {
 			t.Errorf("%s: %v", m.Slug, err)
 		}
 	}
@@ -54,18 +67,60 @@ func TestCheck_RealData(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.Slug, func(t *testing.T) {
 			t.Parallel()
-			g, err := generic.New(m.Grader)
+			g, err := families.Grader(m.Grader)
 			if err != nil {
 				t.Fatal(err)
 			}
 			rep, err := m.Check(t.Context(), func() (io.ReadCloser, error) {
-				return os.Open(filepath.Join(data, m.Slug, m.Data.File))
+				return os.Open(file(data, m))
 			}, g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if rep.Total != 0 || rep.Tasks != counts[m.Slug] || rep.Rows != counts[m.Slug] {
 				t.Errorf("%+v, want %d tasks", rep, counts[m.Slug])
+			}
+		})
+	}
+}
+
+// Practice answers to every task of every shipped manifest are graded as they
+// are meant, so that a simulated route is right as often as it says.
+func TestReply_RealData(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join("..", "..", "..", "shared", "data")
+	if _, err := os.Stat(data); os.IsNotExist(err) {
+		t.Skip("skipped: the shared data folder is not beside the repository, so practice answers cannot be held against its tasks")
+	}
+	all, err := manifests.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		t.Run(m.Slug, func(t *testing.T) {
+			t.Parallel()
+			g, err := families.Grader(m.Grader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(file(data, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			n := 0
+			for task, err := range m.Load(t.Context(), f) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n++; n > 100 {
+					break
+				}
+				for _, right := range []bool{true, false} {
+					if text, err := bundle.ReplyUnder(g, task, right, uint64(n)); err != nil {
+						t.Errorf("%v; the natural one is %.200q", err, text)
+					}
+				}
 			}
 		})
 	}
@@ -79,48 +134,56 @@ func TestGSM8K_PublishedAnswers(t *testing.T) {
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
 		t.Skip("skipped: the shared data folder is not beside the repository, so the published GSM8K answers cannot be read")
 	}
-	var m bundle.Manifest
 	all, err := manifests.List()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range all {
-		if x.Slug == "gsm8k" {
-			m = x
+	answers := publishedAnswers(t, filepath.Join(dir, "example_model_solutions.jsonl"))
+	for _, m := range all {
+		if !strings.HasPrefix(m.Slug, "gsm8k") {
+			continue
 		}
+		t.Run(m.Slug, func(t *testing.T) {
+			t.Parallel()
+			want := map[string]int{"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458, "175b_verification": 742}
+			if d := cmp.Diff(want, rightAnswers(t, m, filepath.Join(dir, m.Data.File), answers)); d != "" {
+				t.Errorf("right answers (-want +got):\n%s", d)
+			}
+		})
 	}
-	g, err := generic.New(m.Grader)
+}
+
+// rightAnswers grades the published answers to every task of a manifest; both
+// files hold the questions in one order.
+func rightAnswers(t *testing.T, m bundle.Manifest, path string, answers []published) map[string]int {
+	t.Helper()
+	g, err := families.Grader(m.Grader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := publishedAnswers(t, filepath.Join(dir, "example_model_solutions.jsonl"))
-	f, err := os.Open(filepath.Join(dir, m.Data.File))
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	right := map[string]int{}
+	right, at := map[string]int{}, 0
 	for task, err := range m.Load(t.Context(), f) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range answers {
-			if !strings.HasPrefix(task.Input[0].Text, a.question+"\n") {
-				continue
-			}
-			for model, text := range a.byModel {
-				v, err := g.Grade(task, bundle.Answer{Text: text, Finish: bundle.FinishStop})
-				if err != nil {
-					t.Fatal(err)
-				}
-				right[model] += int(v.Score)
-			}
+		if !strings.Contains(task.Input[0].Text, answers[at].question+"\n") {
+			t.Fatalf("task %d is not the question of the published answer", at)
 		}
+		for model, text := range answers[at].byModel {
+			v, err := g.Grade(task, bundle.Answer{Text: text, Finish: bundle.FinishStop})
+			if err != nil {
+				t.Fatal(err)
+			}
+			right[model] += int(v.Score)
+		}
+		at++
 	}
-	want := map[string]int{"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458, "175b_verification": 742}
-	if d := cmp.Diff(want, right); d != "" {
-		t.Errorf("right answers (-want +got):\n%s", d)
-	}
+	return right
 }
 
 type published struct {

@@ -9,9 +9,12 @@ import (
 // Canonical writes a value in the one form that digests are taken of: keys
 // sorted by their UTF-8 bytes, no white space, the shortest string escapes,
 // numbers as they were written.
-func Canonical(n *Node) []byte { return appendNode(nil, n) }
+func Canonical(n *Node) []byte { return appendNode(nil, n, true) }
 
-func appendNode(b []byte, n *Node) []byte {
+// Written is Canonical with the keys in the order that they were written in.
+func Written(n *Node) []byte { return appendNode(nil, n, false) }
+
+func appendNode(b []byte, n *Node, sorted bool) []byte {
 	switch n.Kind {
 	case Null:
 		return append(b, "null"...)
@@ -25,19 +28,22 @@ func appendNode(b []byte, n *Node) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendNode(b, it)
+			b = appendNode(b, it, sorted)
 		}
 		return append(b, ']')
 	}
-	members := slices.Clone(n.Members)
-	slices.SortFunc(members, func(x, y Member) int { return strings.Compare(x.Key, y.Key) })
+	members := n.Members
+	if sorted {
+		members = slices.Clone(members)
+		slices.SortFunc(members, func(x, y Member) int { return strings.Compare(x.Key, y.Key) })
+	}
 	b = append(b, '{')
 	for i, m := range members {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(appendText(b, m.Key), ':')
-		b = appendNode(b, m.Value)
+		b = appendNode(b, m.Value, sorted)
 	}
 	return append(b, '}')
 }

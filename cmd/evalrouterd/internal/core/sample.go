@@ -88,6 +88,7 @@ type Sample struct {
 	Span      *[2]int
 	Rule      string
 	Grader    string // id@version
+	Compat    string // the grader's compatibility class: grades of one class may be mixed
 	Code      string // error code, "" when graded
 	StartedAt Micros
 	EndedAt   Micros

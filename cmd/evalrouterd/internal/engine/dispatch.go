@@ -135,6 +135,9 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 func (r *runner) prepare(p core.Redo) (job, error) {
 	task := r.task(p.Idx)
 	req := provider.RequestFor(r.quote, task)
+	if req.Gold != nil {
+		req.Grader = r.grader // nil where judges decide
+	}
 	req.Key, req.Attempt = r.model.key, p.Attempt+1
 	j, err := r.render(r.model, req)
 	if err != nil {

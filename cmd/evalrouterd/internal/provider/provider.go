@@ -26,6 +26,9 @@ type Request struct {
 	// Gold is the task itself, filled only for simulated targets. It is never
 	// serialised or logged.
 	Gold *bundle.Task
+	// Grader decides the answers of the run. Simulated targets hold theirs to
+	// it, so that they are right as often as they say; nil elsewhere.
+	Grader bundle.Grader
 	// Attempt counts from 1 and lets simulated targets vary.
 	Attempt int
 }

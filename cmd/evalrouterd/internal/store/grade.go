@@ -35,9 +35,9 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 		begin, end = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
 	}
 	err := t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
-		charge = charge + $9 WHERE run_id = $10 AND idx = $11 AND state = $12`,
+		charge = charge + $9, grader_compat = $10 WHERE run_id = $11 AND idx = $12 AND state = $13`,
 		string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), begin, end, text(v.Rule), g.Grader.ID+"@"+g.Grader.Version, int64(t.now),
-		int64(cost), string(g.Run), g.Idx, string(from))
+		int64(cost), g.Grader.Compat, string(g.Run), g.Idx, string(from))
 	if err != nil {
 		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
 	}

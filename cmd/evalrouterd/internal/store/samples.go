@@ -17,7 +17,7 @@ type SampleRow struct {
 	UsageDoc string
 }
 
-const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s.max_cost, s.charge, s.score, s.extracted, s.span_from, s.span_to, s.rule, s.grader, s.code, s.started_at, s.ended_at,
+const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s.max_cost, s.charge, s.score, s.extracted, s.span_from, s.span_to, s.rule, s.grader, s.grader_compat, s.code, s.started_at, s.ended_at,
 	b.data, coalesce(b.hash, ''), coalesce(c.finish, ''), coalesce(c.usage_doc, '')
 	FROM samples s
 	LEFT JOIN calls c ON c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
@@ -62,7 +62,7 @@ func (s *Store) samplePage(ctx context.Context, sc core.Scope, run core.RunID, f
 		r := SampleRow{Sample: core.Sample{Run: run}}
 		var score sql.NullFloat64
 		var a, b sql.NullInt64
-		if err := rows.Scan(&r.Idx, &r.TaskID, &r.State, &r.Outcome, &r.Attempt, &r.MaxCost, &r.Charge, &score, &r.Extracted, &a, &b, &r.Rule, &r.Grader, &r.Code,
+		if err := rows.Scan(&r.Idx, &r.TaskID, &r.State, &r.Outcome, &r.Attempt, &r.MaxCost, &r.Charge, &score, &r.Extracted, &a, &b, &r.Rule, &r.Grader, &r.Compat, &r.Code,
 			&r.StartedAt, &r.EndedAt, &r.Raw, &r.SHA256, &r.Finish, &r.UsageDoc); err != nil {
 			return nil, err
 		}

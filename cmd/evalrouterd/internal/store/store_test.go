@@ -53,7 +53,7 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 			if s.Idx != n {
 				t.Errorf("sample %d at place %d", s.Idx, n)
 			}
-			if s.State == core.SampleGraded && (string(s.Raw) != "raw answer" || s.Score == nil || *s.Score != 1 || s.Span == nil) {
+			if s.State == core.SampleGraded && (string(s.Raw) != "raw answer" || s.Score == nil || *s.Score != 1 || s.Span == nil || s.Grader != "g@1" || s.Compat != "g@1+c") {
 				t.Errorf("sample %+v", s)
 			}
 			n++

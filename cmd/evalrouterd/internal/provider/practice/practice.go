@@ -85,7 +85,19 @@ func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome
 			return o
 		}
 	}
-	return answer(id, bundle.Reply(*r.Gold, d.right(p), d.seed), r, d.id())
+	return answer(id, reply(r, d.right(p), d.seed), r, d.id())
+}
+
+// reply is the solver's text, one that the run's grader calls what it is meant
+// to be. Where no text is, as for a task that cannot be got wrong, it is the
+// natural one.
+func reply(r provider.Request, right bool, seed uint64) string {
+	if r.Grader != nil {
+		if text, err := bundle.ReplyUnder(r.Grader, *r.Gold, right, seed); err == nil {
+			return text
+		}
+	}
+	return bundle.Reply(*r.Gold, right, seed)
 }
 
 // Render is the messages, as a stand-in for a request body.

@@ -89,7 +89,7 @@ CREATE TABLE samples (
   outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new' CHECK (origin IN ('new', 'reused', 'saved_response', 'unknown_retry')),
   source_call_id TEXT, max_cost INTEGER NOT NULL, pledged INTEGER NOT NULL DEFAULT 0 CHECK (pledged >= 0), attempt INTEGER NOT NULL DEFAULT 0, charge INTEGER NOT NULL DEFAULT 0,
   score REAL, extracted TEXT NOT NULL DEFAULT '', span_from INTEGER, span_to INTEGER, rule TEXT NOT NULL DEFAULT '',
-  grader TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
+  grader TEXT NOT NULL DEFAULT '', grader_compat TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, idx)) STRICT, WITHOUT ROWID;
 CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'judging', 'answered');
 
