@@ -158,6 +158,11 @@ const (
 	FormatCSV     = "csv"
 	FormatHTML    = "html"
 	FormatSummary = "summary"
+	// FormatInspect is an .eval archive of Inspect, FormatInspectJSON the same
+	// log as JSON, FormatLMEval a ZIP of lm-eval's results and samples files.
+	FormatInspect     = "inspect"
+	FormatInspectJSON = "inspect-json"
+	FormatLMEval      = "lm-eval"
 )
 
 // ExportQuery says in which form a finished run is wanted. Version 0 is the

@@ -77,57 +77,53 @@ const formatVersion = int64(2)
 // refused. Reading what WriteJSON or WriteArchive make of it gives it back.
 func (r Run) Log() (*Log, error) {
 	l := &Log{}
-	var scores []metric.Sample
+	t := tally{seen: map[string]bool{}}
 	for _, s := range r.Samples {
 		d, err := s.dict(r.Eval.Model, r.Plan.Scorer)
 		if err != nil {
 			return nil, fmt.Errorf("build sample %s of epoch %d: %w", s.ID, s.Epoch, err)
 		}
 		l.Samples = append(l.Samples, d)
+		t.add(s)
 		if s.Score != nil {
-			scores = append(scores, metric.Sample{ID: s.ID, Score: *s.Score, Metadata: s.Metadata})
+			t.scores[len(t.scores)-1] = metric.Sample{ID: s.ID, Score: *s.Score, Metadata: s.Metadata}
 		}
 	}
 	sortSamples(l.Samples)
-	results, reductions, err := r.Plan.Results(scores)
+	head, reductions, err := r.head(t)
 	if err != nil {
-		return nil, fmt.Errorf("build log: %w", err)
+		return nil, err
 	}
-	l.Head = value.DictOf(
-		"version", formatVersion,
-		"status", r.Status,
-		"eval", r.eval(),
-		"plan", value.DictOf("name", "plan", "steps", []any{value.DictOf("solver", "generate", "params", value.DictOf())}, "config", value.DictOf()),
-		"results", value.DictOf("total_samples", int64(r.Total), "completed_samples", int64(r.completed()), "scores", blocks(results)),
-		"stats", value.DictOf("started_at", r.Started, "completed_at", r.Ended, "model_usage", value.DictOf(r.Eval.Model, r.Usage.dict())),
-	)
-	if r.Error != "" {
-		put(l.Head, "error", failure(r.Error))
-	}
+	l.Head = head
 	for _, red := range reductions {
 		l.Reductions = append(l.Reductions, reduction(r.Plan.Scorer, red))
 	}
 	return l, nil
 }
 
-func (r Run) completed() int {
-	n := 0
-	for _, s := range r.Samples {
-		if s.Error == "" {
-			n++
-		}
+// head is everything but samples and reductions.
+func (r Run) head(t tally) (*value.Dict, []metric.Reduction, error) {
+	results, reductions, err := r.Plan.Results(t.scores)
+	if err != nil {
+		return nil, nil, fmt.Errorf("build log: %w", err)
 	}
-	return n
+	head := value.DictOf(
+		"version", formatVersion,
+		"status", r.Status,
+		"eval", r.eval(t.ids),
+		"plan", value.DictOf("name", "plan", "steps", []any{value.DictOf("solver", "generate", "params", value.DictOf())}, "config", value.DictOf()),
+		"results", value.DictOf("total_samples", int64(r.Total), "completed_samples", int64(t.completed), "scores", blocks(results)),
+		"stats", value.DictOf("started_at", r.Started, "completed_at", r.Ended, "model_usage", value.DictOf(r.Eval.Model, r.Usage.dict())),
+	)
+	if r.Error != "" {
+		put(head, "error", failure(r.Error))
+	}
+	return head, reductions, nil
 }
 
-func (r Run) eval() *value.Dict {
-	ids := []any{}
-	seen := map[string]bool{}
-	for _, s := range r.Samples {
-		if !seen[s.ID] {
-			seen[s.ID] = true
-			ids = append(ids, s.ID)
-		}
+func (r Run) eval(ids []any) *value.Dict {
+	if ids == nil {
+		ids = []any{}
 	}
 	config := value.DictOf("epochs", int64(max(r.Eval.Epochs, 1)))
 	if names := r.reducerNames(); len(names) > 0 {

@@ -71,15 +71,7 @@ func (l *Log) WriteArchive(w io.Writer) error {
 
 // members hands the files of an archive to put, in Inspect's order.
 func (l *Log) members(put func(name string, v any) error) error {
-	start := value.DictOf()
-	for _, key := range []string{"version", "eval", "plan"} {
-		if v, ok := l.Head.Get(key); ok {
-			if err := start.Set(key, v); err != nil {
-				return err
-			}
-		}
-	}
-	if err := put("_journal/start.json", start); err != nil {
+	if err := put("_journal/start.json", startOf(l.Head)); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -109,6 +101,17 @@ func (l *Log) members(put func(name string, v any) error) error {
 		}
 	}
 	return put("header.json", l.Head)
+}
+
+// startOf is what was known when the run began.
+func startOf(head *value.Dict) *value.Dict {
+	start := value.DictOf()
+	for _, key := range []string{"version", "eval", "plan"} {
+		if v, ok := head.Get(key); ok {
+			put(start, key, v)
+		}
+	}
+	return start
 }
 
 // sampleName is the file of a sample. An id that would be a path is refused.

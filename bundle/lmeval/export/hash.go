@@ -1,5 +1,8 @@
-// Package export holds how lm-eval names and identifies what it writes: the
-// hashes of the samples file and the names of its files.
+// Package export writes a run as lm-eval does: a results file and a samples
+// file, with its names, hashes and keys.
+//
+// What lm-eval has no place for is left out: tasks without a value are in the
+// counts of the results file only.
 package export
 
 import (
@@ -21,7 +24,7 @@ func HashSample(doc any, prompt string, target any) (Hashes, error) {
 	if err != nil {
 		return Hashes{}, err
 	}
-	return Hashes{hash(text), hash(prompt), hash(value.Str(target))}, nil
+	return Hashes{digest(text), digest(prompt), digest(value.Str(target))}, nil
 }
 
 // TaskHash is one hash over the samples of a task, in order.
@@ -32,10 +35,10 @@ func TaskHash(samples []Hashes) string {
 		b.WriteString(s.Prompt)
 		b.WriteString(s.Target)
 	}
-	return hash(b.String())
+	return digest(b.String())
 }
 
-func hash(s string) string {
+func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }

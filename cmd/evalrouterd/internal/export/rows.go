@@ -164,3 +164,18 @@ func (s Source) Answer(r Run, row Row) (Answer, error) {
 	}
 	return a, nil
 }
+
+// Extension is the end of a file's name for a format: .eval is Inspect's own.
+func Extension(format string) string {
+	switch format {
+	case "summary":
+		return "summary.json"
+	case "inspect":
+		return "eval"
+	case "inspect-json":
+		return "eval.json"
+	case "lm-eval":
+		return "lm-eval.zip"
+	}
+	return format
+}

@@ -23,7 +23,7 @@ import (
 
 type exportInput struct {
 	ID      string `path:"id"`
-	Format  string `query:"format" enum:"json,csv,html,summary" default:"json"`
+	Format  string `query:"format" enum:"json,csv,html,summary,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
 }
 
@@ -35,7 +35,7 @@ type exported struct {
 
 func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
 	if in.Format == "html" {
-		return nil, feature("export_html", "this version of the service writes no HTML reports; json, csv and summary are there")
+		return nil, feature("export_html", "this version of the service writes no HTML reports; json, csv, summary, inspect and lm-eval are there")
 	}
 	e, err := s.ended(ctx, core.RunID(in.ID), in.Version)
 	if err != nil {
@@ -73,18 +73,17 @@ func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, err
 }
 
 func contentType(format string) string {
-	if format == "csv" {
+	switch format {
+	case "csv":
 		return "text/csv; charset=utf-8"
+	case "inspect", "lm-eval":
+		return "application/zip"
 	}
 	return "application/json; charset=utf-8"
 }
 
 func fileName(e ended, format string) string {
-	kind := format
-	if format == "summary" {
-		kind = "summary.json"
-	}
-	return "evalrouter-" + string(e.ID[:min(8, len(e.ID))]) + "." + kind
+	return "evalrouter-" + string(e.ID[:min(8, len(e.ID))]) + "." + export.Extension(format)
 }
 
 func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) error {
@@ -92,6 +91,10 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 	switch format {
 	case "csv":
 		return s.source().CSV(ctx, e.Run, headline, out)
+	case "inspect", "inspect-json":
+		return s.source().InspectLog(ctx, e.Run, format == "inspect", out)
+	case "lm-eval":
+		return s.source().LMEval(ctx, e.Run, out)
 	case "summary":
 		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
 	}

@@ -30,13 +30,13 @@ type exportCmd struct {
 func Export(a *command.App) *argv.Command {
 	c := &exportCmd{App: a, formats: evalrouter.FormatJSON}
 	fs := argv.NewFlags("export")
-	fs.String(&c.formats, "format", "LIST", "json, csv, summary; several with commas (json)")
+	fs.String(&c.formats, "format", "LIST", "json, csv, summary, inspect, inspect-json, lm-eval")
 	fs.String(&c.output, "output", "PATH", "a file, or a folder for default names")
 	fs.Bool(&c.overwrite, "overwrite", "replace an existing file")
 	fs.Int(&c.version, "version", "N", "an earlier version of the result", 1, 1<<30)
 	return &argv.Command{
 		Name: "export", Args: "RUN", Short: "Save a finished run to a file",
-		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3.",
+		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3. Several formats stand with commas.\ninspect is an .eval log of Inspect, inspect-json the same as JSON; lm-eval is a\nZIP of its results and samples files. json is the default.",
 		Examples: []string{"evalrouter export 3f2a9c --format json,csv", "evalrouter export 3f2a9c --format csv --output result.csv"},
 		Flags:    fs, Exec: c.exec,
 	}
@@ -145,11 +145,24 @@ func cause(err error) string {
 	}
 }
 
-func (c *exportCmd) path(id, format string, several bool) (path string, exact bool, err error) {
-	ext := format
-	if format == evalrouter.FormatSummary {
-		ext = "summary.json"
+// extension is the end of a file's name: a log for Inspect's viewer is .eval,
+// lm-eval's two files come in one archive.
+func extension(format string) string {
+	switch format {
+	case evalrouter.FormatSummary:
+		return "summary.json"
+	case evalrouter.FormatInspect:
+		return "eval"
+	case evalrouter.FormatInspectJSON:
+		return "eval.json"
+	case evalrouter.FormatLMEval:
+		return "lm-eval.zip"
 	}
+	return format
+}
+
+func (c *exportCmd) path(id, format string, several bool) (path string, exact bool, err error) {
+	ext := extension(format)
 	name := "evalrouter-" + id + "." + ext
 	out := c.output
 	if out == "" {
