@@ -44,7 +44,8 @@ func gluedLeft(text string, i int) bool {
 	case '^':
 		return alnum(prev) || prev == ')' || prev == ']' || prev == '}'
 	case '{':
-		return prev == '^' || prev == '_'
+		// Part of a power, or of a TeX fraction that is not two numbers.
+		return prev == '^' || prev == '_' || prev == '}' || strings.HasSuffix(text[:i-w], "frac")
 	case '*':
 		d, _ := before(text, i-2)
 		return prev == '*' && unicode.Is(unicode.Nd, d)

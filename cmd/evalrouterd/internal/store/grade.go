@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -27,6 +28,11 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 		return t.judgeFault(g, cost)
 	}
 	if g.Verdict == nil {
+		err := t.one(`UPDATE samples SET grader = $1, grader_compat = $2 WHERE run_id = $3 AND idx = $4 AND state = $5`,
+			named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx, string(from))
+		if err != nil {
+			return fmt.Errorf("grade sample %d: %w", g.Idx, err)
+		}
 		return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.GraderError, core.CodeGraderError, cost, core.EventTaskFailed)
 	}
 	v := *g.Verdict
@@ -36,7 +42,7 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	}
 	err := t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
 		charge = charge + $9, grader_compat = $10 WHERE run_id = $11 AND idx = $12 AND state = $13`,
-		string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), begin, end, text(v.Rule), g.Grader.ID+"@"+g.Grader.Version, int64(t.now),
+		string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), begin, end, text(v.Rule), named(g.Grader), int64(t.now),
 		int64(cost), g.Grader.Compat, string(g.Run), g.Idx, string(from))
 	if err != nil {
 		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
@@ -61,8 +67,16 @@ func (t *tx) judgeFault(g core.Grade, cost usd.Micro) error {
 	if err := t.settleSample(g.Run, g.Idx, core.SampleFailed, core.JudgeError, g.JudgeCode, cost, core.EventTaskFailed); err != nil {
 		return err
 	}
-	return t.one(`UPDATE samples SET rule = $1, grader = $2 WHERE run_id = $3 AND idx = $4`,
-		text(cut(g.JudgeFault, maxExtracted)), g.Grader.ID+"@"+g.Grader.Version, string(g.Run), g.Idx)
+	return t.one(`UPDATE samples SET rule = $1, grader = $2, grader_compat = $3 WHERE run_id = $4 AND idx = $5`,
+		text(cut(g.JudgeFault, maxExtracted)), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
+}
+
+// named is a grader as id@version, "" for none.
+func named(g bundle.Identity) string {
+	if g.ID == "" {
+		return ""
+	}
+	return g.ID + "@" + g.Version
 }
 
 // text is what both databases take as text: PostgreSQL has no NUL in it.
