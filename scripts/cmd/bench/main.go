@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -17,10 +18,12 @@ func main() { os.Exit(run(os.Args[1:])) }
 const usage = `usage: scripts/bench startup [N]
        scripts/bench engine [flags]
        scripts/bench plan [flags]
+       scripts/bench scoring [SHARED]
 
   startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
-  plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags`
+  plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags
+  scoring   grades and records a CPU second of every grader, on the data of SHARED (../shared), beside Python`
 
 func run(args []string) int {
 	var err error
@@ -31,6 +34,10 @@ func run(args []string) int {
 		err = engine(args[1:])
 	case len(args) > 0 && args[0] == "plan":
 		err = plan(args[1:])
+	case len(args) == 1 && args[0] == "scoring":
+		err = scoring(filepath.Join("..", "shared"))
+	case len(args) == 2 && args[0] == "scoring":
+		err = scoring(args[1])
 	default:
 		err = errUsage
 	}
