@@ -75,6 +75,7 @@ func readCorpus(dir string) ([]graded, error) {
 		if err := json.Unmarshal(row["ground_truth"], &truth); err != nil {
 			return nil, err
 		}
+		truth = strings.ReplaceAll(truth, "\nA: ", "\n#### ") // as the data set itself has it
 		_, number, _ := strings.Cut(truth, "#### ")
 		for _, model := range []string{"6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"} {
 			var s struct{ Solution string }
@@ -96,8 +97,8 @@ type graderKind struct {
 func graderKinds() []graderKind {
 	const exact = `{"ignore_case":true,"regexes_to_ignore":[",","\\$","(?s).*#### ","\\.$"]}`
 	return []graderKind{
-		{"exact_match", "exact_match", `{"answer_pattern":"#### (.*)"}`, false, 0},
-		{"regex_match", "regex_match", `{"pattern":"#### (.*)"}`, false, 0},
+		{"exact_match", "exact_match", `{"answer_pattern":"A: (.*)"}`, false, 0},
+		{"regex_match", "regex_match", `{"pattern":"A: (.*)"}`, false, 0},
 		{"numeric", "numeric", ``, false, 0},
 		{"inspect match(numeric)", "inspect/match", `{"numeric":true}`, false, 66_000},
 		{"inspect match", "inspect/match", ``, false, 0},
