@@ -31,8 +31,6 @@ type lexer struct {
 }
 
 var (
-	wholeRun = regexp.MustCompile(`^\d+$`)
-
 	expTail   = regexp.MustCompile(`^[eE]([+\-−]?)(\d+)`)
 	powerTail = regexp.MustCompile(`^\s?(?:[x×*·]|\\times|\\cdot)\s?10(?:\^\s?\{?\s?([+\-−]?\d{1,3})\s?\}?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))`)
 	texFrac   = regexp.MustCompile(`^\\[dt]?frac\s?\{\s?(\d{1,100})\s?\}\s?\{\s?(\d{1,100})\s?\}`)
@@ -43,7 +41,43 @@ var (
 )
 
 // each calls yield for the numbers in order until it returns false.
-func (x lexer) each(yield func(number) bool) {
+func (x lexer) each(yield func(number) bool) { x.within(0, len(x.text), yield) }
+
+// last is the last number. It reads lines from the end, because most answers
+// end with the number that counts.
+func (x lexer) last() (n number, found bool) {
+	for to := len(x.text); to > 0 && !found; {
+		from := x.lineStart(to)
+		x.within(from, to, func(m number) bool { n, found = m, true; return true })
+		to = from
+	}
+	return n, found
+}
+
+// lineStart is the start of the last line before a place with which no number
+// of an earlier line can go on: a power, a fraction and its braces may stand on
+// two lines.
+func (x lexer) lineStart(to int) int {
+	for {
+		i := strings.LastIndexByte(x.text[:max(0, to-1)], '\n') + 1
+		if i == 0 {
+			return 0
+		}
+		first := byte(0)
+		if i < len(x.text) {
+			first = x.text[i]
+		}
+		fresh := first < utf8.RuneSelf && strings.IndexByte(" \t\n\r\v\f1x*\\{}", first) < 0
+		line := strings.TrimRight(x.text[max(0, i-4):i], " \t\n\f\r") // a pattern passes over two at most
+		if fresh && !strings.HasSuffix(line, "{") && !strings.HasSuffix(line, "^") {
+			return i
+		}
+		to = i
+	}
+}
+
+// within is each for the numbers that start in a part of the text.
+func (x lexer) within(from, to int, yield func(number) bool) {
 	var held *number // a whole number that a fraction may still complete
 	flush := func() bool {
 		if held == nil {
@@ -53,7 +87,11 @@ func (x lexer) each(yield func(number) bool) {
 		held = nil
 		return yield(n)
 	}
-	for i := 0; i < len(x.text); {
+	for i := from; i < to; {
+		if c := x.text[i]; c < utf8.RuneSelf && c > '9' && c != '\\' {
+			i++ // no number starts here
+			continue
+		}
 		n, end, ok := x.at(i)
 		if end == 0 {
 			_, w := utf8.DecodeRuneInString(x.text[i:])
@@ -78,7 +116,7 @@ func (x lexer) each(yield func(number) bool) {
 // mixed joins 2 and 1/2 in "2 1/2".
 func mixed(text string, held *number, n number) (number, bool) {
 	if held == nil || n.divisor == "" || n.negative || held.divisor != "" || held.percent || held.exponent != 0 ||
-		!wholeRun.MatchString(held.mantissa) || text[held.at.to:n.at.from] != " " {
+		!whole(held.mantissa) || text[held.at.to:n.at.from] != " " {
 		return n, false
 	}
 	if rat(n.mantissa).Cmp(rat(n.divisor)) >= 0 {
@@ -101,7 +139,7 @@ func (x lexer) at(i int) (n number, end int, ok bool) {
 	digits, good := x.locale.digits(run)
 	n = number{at: region{i, end}, mantissa: digits}
 	good = good && !gluedLeft(x.text, i)
-	if wholeRun.MatchString(run) {
+	if whole(run) {
 		if d, to, isFraction := x.divisor(end); isFraction {
 			n.divisor, end = d, to
 			good = good && d != ""
@@ -192,7 +230,7 @@ func (x lexer) divisor(i int) (string, int, bool) {
 		return "", i, false
 	}
 	run, end := x.run(i + w)
-	good := wholeRun.MatchString(run) && len(run) <= maxDigits && rat(run).Cmp(zero) != 0
+	good := whole(run) && len(run) <= maxDigits && rat(run).Cmp(zero) != 0
 	for {
 		w := slashAt(x.text[end:])
 		if w == 0 {

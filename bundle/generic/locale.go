@@ -17,7 +17,6 @@ import (
 type locale string
 
 var (
-	plainRun  = regexp.MustCompile(`^(?:\d+(?:\.\d+)?|\.\d+)$`)
 	groupRun  = regexp.MustCompile(`^[1-9]\d{0,2}(?:(?:,\d{3})+|(?:'\d{3})+|(?: \d{3})+)(?:\.\d+)?$`)
 	lakhRun   = regexp.MustCompile(`^[1-9]\d?(?:,\d{2})*,\d{3}(?:\.\d+)?$`)
 	swapMarks = strings.NewReplacer(",", ".", ".", ",")
@@ -36,7 +35,7 @@ func (l locale) digits(run string) (string, bool) {
 	if l.comma() {
 		run = swapMarks.Replace(run)
 	}
-	if !plainRun.MatchString(run) {
+	if !plain(run) {
 		groups := groupRun
 		if l == "in" {
 			groups = lakhRun
@@ -47,4 +46,23 @@ func (l locale) digits(run string) (string, bool) {
 		run = noGroups.Replace(run)
 	}
 	return run, len(run) <= maxDigits
+}
+
+// whole says whether a run is digits alone, plain whether it is digits with at
+// most one point, which may not end it.
+func whole(run string) bool {
+	for i := range len(run) {
+		if run[i] < '0' || run[i] > '9' {
+			return false
+		}
+	}
+	return run != ""
+}
+
+func plain(run string) bool {
+	head, tail, point := strings.Cut(run, ".")
+	if !point {
+		return whole(run)
+	}
+	return (head == "" || whole(head)) && whole(tail)
 }

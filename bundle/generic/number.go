@@ -3,6 +3,7 @@ package generic
 import (
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // Bounds of a number, so that exact arithmetic on hostile text stays cheap.
@@ -35,6 +36,23 @@ func (n number) value() *big.Rat {
 		v.Neg(v)
 	}
 	return v
+}
+
+// canonical is the one spelling of a number that is only digits with at most a
+// point, so that most numbers are compared without arithmetic. Zero has no
+// sign.
+func (n number) canonical() (string, bool) {
+	if n.whole != "" || n.exponent != 0 || n.divisor != "" || n.percent {
+		return "", false
+	}
+	s := strings.TrimLeft(n.mantissa, "0")
+	if strings.IndexByte(s, '.') >= 0 {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	if n.negative && s != "" {
+		s = "-" + s
+	}
+	return s, true
 }
 
 // share reads a percentage as a fraction of one.

@@ -116,8 +116,12 @@ func (g *numeric) alone(text string) (region, bool) {
 // look, so that a mark in the middle of a number does not make a new number
 // out of its tail.
 func (g *numeric) extract(text string) (got number, how string, found bool) {
-	marks := marked(g.pattern, text)
 	how = "last number"
+	if g.pattern == nil && !g.first {
+		got, found = lexer{text, g.locale}.last()
+		return got, how, found
+	}
+	marks := marked(g.pattern, text)
 	if g.first {
 		how = "first number"
 	}
@@ -142,6 +146,11 @@ func (g *numeric) extract(text string) (got number, how string, found bool) {
 }
 
 func (g *numeric) equal(want, got number) bool {
+	if x, ok := want.canonical(); ok && g.tolerance.Sign() == 0 {
+		if y, ok := got.canonical(); ok {
+			return x == y
+		}
+	}
 	w, h := want.value(), got.value()
 	switch g.percent {
 	case "strict":

@@ -46,8 +46,8 @@ type mark struct{ open, shut string }
 // marks lists the shapes: the tags of DeepSeek, Qwen and those after them with
 // their variants, and those of Mistral, Kimi, Seed, Cohere, Gemma and gpt-oss.
 // The last two name channels; there the answer begins with its own.
-func marks() []mark {
-	return []mark{
+func marks() [11]mark {
+	return [...]mark{
 		{"<think>", "</think>"},
 		{"<thinking>", "</thinking>"},
 		{"<thought>", "</thought>"},
@@ -63,44 +63,72 @@ func marks() []mark {
 }
 
 // Visible finds the answer of a text. It reads the text a fixed number of
-// times, whatever is in it.
+// times, whatever is in it, and copies nothing.
 func Visible(text string) Answer {
-	if !strings.ContainsAny(text, "<[◁") {
-		return Answer{Text: text}
-	}
 	a := Answer{Text: text}
-	all := marks()
-	for _, m := range all {
-		if i := strings.LastIndex(text, m.shut); i >= 0 && i+len(m.shut) > a.From {
-			a.From, a.Found = i+len(m.shut), true
+	from, opened := 0, -1
+	for i := range len(text) {
+		if !firsts[text[i]] {
+			continue
+		}
+		switch kind, size := markAt(text[i:]); kind {
+		case shuts:
+			from = max(from, i+size)
+		case opens:
+			opened = i
 		}
 	}
-	for _, m := range all {
-		if opens(text[a.From:], m.open) {
-			return Answer{Found: true, Open: true}
-		}
+	if opened >= from && opensLine(text[from:]) {
+		return Answer{Found: true, Open: true}
 	}
-	if a.Found {
-		a.Text = str.LStrip(text[a.From:])
+	if from > 0 {
+		a.Text, a.Found = str.LStrip(text[from:]), true
 		a.From = len(text) - len(a.Text)
 	}
 	return a
 }
 
-// opens says whether a line of text starts with a mark.
-func opens(text, mark string) bool {
-	for {
-		i := strings.Index(text, mark)
-		if i < 0 {
-			return false
+// firsts are the bytes that a mark begins with, seconds those that follow a <
+// there. They settle nearly everything that is not a mark.
+var (
+	firsts  = [256]bool{'<': true, '[': true, 0xe2: true}
+	seconds = [256]bool{'t': true, '/': true, 's': true, 'r': true, 'T': true, '|': true, 'c': true}
+)
+
+type markKind int
+
+const (
+	noMark markKind = iota
+	opens
+	shuts
+)
+
+// markAt is the mark that text begins with, and its length.
+func markAt(text string) (markKind, int) {
+	if len(text) < 2 || text[0] == '<' && !seconds[text[1]] {
+		return noMark, 0
+	}
+	return search(text)
+}
+
+func search(text string) (markKind, int) {
+	for _, m := range marks() {
+		switch {
+		case strings.HasPrefix(text, m.open):
+			return opens, len(m.open)
+		case strings.HasPrefix(text, m.shut):
+			return shuts, len(m.shut)
 		}
-		if strings.TrimSpace(text[strings.LastIndexByte(text[:i], '\n')+1:i]) == "" {
+	}
+	return noMark, 0
+}
+
+// opensLine says whether a line of text starts with an opening mark.
+func opensLine(text string) bool {
+	for line := range strings.Lines(text) {
+		if kind, _ := markAt(strings.TrimLeft(line, " \t\r\v\f")); kind == opens {
 			return true
 		}
-		n := strings.IndexByte(text[i:], '\n')
-		if n < 0 {
-			return false
-		}
-		text = text[i+n+1:]
 	}
+	return false
 }

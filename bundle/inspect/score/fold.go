@@ -79,6 +79,9 @@ func equalASCII(a, b string) bool {
 // place is one of s itself only when both are ASCII; inPlace says so. A text is
 // lowered in pieces that overlap by a byte less than part.
 func indexFold(s, part string) (at int, inPlace bool) {
+	if caseless(part) {
+		return strings.Index(s, part), true
+	}
 	const piece, longest = 1024, 256
 	var text [piece]byte
 	var want [longest]byte
@@ -101,6 +104,18 @@ func indexFold(s, part string) (at int, inPlace bool) {
 		}
 		base += n - max(len(part)-1, 0)
 	}
+}
+
+// caseless says whether a text is ASCII without letters. Folding neither changes
+// such characters nor makes them out of others, so a text holds them where its
+// folded form does.
+func caseless(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; s[i] >= 0x80 || 'a' <= c && c <= 'z' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 func indexFolded(s, part string) (at int, inPlace bool) {

@@ -37,12 +37,17 @@ func scoring(shared string) error {
 		chars += len(c.text)
 	}
 	fmt.Printf("corpus: %d answers of %d bytes on average; one core, CPU time\n", len(corpus), chars/len(corpus))
+	includes := 0.0
 	for _, k := range graderKinds() {
-		if err := gradeRate(k, corpus); err != nil {
+		rate, err := gradeRate(k, corpus)
+		if err != nil {
 			return err
 		}
+		if k.kind == "inspect/includes" {
+			includes = rate
+		}
 	}
-	if err := pythonIncludes(corpus); err != nil {
+	if err := pythonIncludes(corpus, includes); err != nil {
 		fmt.Println("live Python includes: not measured:", err)
 	}
 	if err := sobRate(filepath.Join(shared, "data", "sob", "gpt-5.5", "responses.jsonl")); err != nil {
@@ -102,7 +107,7 @@ func graderKinds() []graderKind {
 		{"numeric", "numeric", ``, false, 0},
 		{"inspect match(numeric)", "inspect/match", `{"numeric":true}`, false, 66_000},
 		{"inspect match", "inspect/match", ``, false, 0},
-		{"inspect includes", "inspect/includes", ``, false, 1_860_000},
+		{"inspect includes", "inspect/includes", ``, false, 0},
 		{"inspect pattern", "inspect/pattern", `{"pattern":"A: (\\d+)"}`, false, 0},
 		{"inspect exact", "inspect/exact", ``, false, 0},
 		{"inspect f1", "inspect/f1", ``, false, 0},
@@ -112,10 +117,10 @@ func graderKinds() []graderKind {
 }
 
 // gradeRate grades the corpus again and again for a second of CPU.
-func gradeRate(k graderKind, corpus []graded) error {
+func gradeRate(k graderKind, corpus []graded) (float64, error) {
 	g, err := families.Grader(bundle.GraderConfig{Kind: k.kind, Options: json.RawMessage(k.options)})
 	if err != nil {
-		return fmt.Errorf("build %s: %w", k.name, err)
+		return 0, fmt.Errorf("build %s: %w", k.name, err)
 	}
 	tasks := make([]bundle.Task, len(corpus))
 	for i, c := range corpus {
@@ -137,10 +142,11 @@ func gradeRate(k graderKind, corpus []graded) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	show(k.name, float64(n)/spent.Seconds(), "grades/s", k.python, fmt.Sprintf("%.1f %% right", 100*float64(right)/float64(n)))
-	return nil
+	rate := float64(n) / spent.Seconds()
+	show(k.name, rate, "grades/s", k.python, fmt.Sprintf("%.1f %% right", 100*float64(right)/float64(n)))
+	return rate, nil
 }
 
 func show(name string, rate float64, unit string, python float64, note string) {
@@ -170,7 +176,7 @@ func forCPU(least time.Duration, work func() error) (time.Duration, error) {
 
 // pythonIncludes runs the reference's includes, which is one expression, on
 // the same texts.
-func pythonIncludes(corpus []graded) error {
+func pythonIncludes(corpus []graded, ours float64) error {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for _, c := range corpus {
@@ -198,7 +204,7 @@ print(n / (time.process_time() - began))`
 	if _, err := fmt.Sscan(string(out), &rate); err != nil {
 		return err
 	}
-	fmt.Printf("%-26s %12.0f grades/s  live, the expression alone, on the same corpus\n", "Python includes", rate)
+	fmt.Printf("%-26s %12.0f grades/s  live, the expression alone, on the same corpus; ours is %.2fx\n", "Python includes", rate, ours/rate)
 	return nil
 }
 
@@ -220,7 +226,7 @@ func sobRate(path string) error {
 	if err != nil {
 		return fmt.Errorf("evaluate SOB records: %w", err)
 	}
-	show("SOB records", float64(n)/spent.Seconds(), "records/s", 12_900, "parsed, schema compiled, all metrics; the peer is json + jsonschema")
+	show("SOB records", float64(n)/spent.Seconds(), "records/s", 0, "parsed, schema checked and compiled, all metrics")
 	return nil
 }
 
