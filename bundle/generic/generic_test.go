@@ -403,33 +403,3 @@ func fuzzRuns(t interface {
 		{must(t, generic.JSONFieldMatch, `{"fields":["/a"],"ignore_case":true}`), bundle.Task{Target: []string{`{"a":"x"}`}}},
 	}
 }
-
-// FuzzGrade holds every grader to its promises on any text: no panic, a valid
-// span, a score that fits the label, and the same verdict again.
-func FuzzGrade(f *testing.F) {
-	for _, s := range []string{
-		"", "42", "The answer is −1,234.50 %.", "ANSWER: (B) because A", `{"a":1,"b":[true,null]}`, "```json\n{\"a\": 1}\n```",
-		`\boxed{\frac{3}{4}}`, "1e999999999", strings.Repeat("9", 300), "{{{{{{", "\xff\xfe42\x80", "2 1/2", "١٢٣", "1/0", "a_1^{2}",
-	} {
-		f.Add(s, uint8(0))
-		f.Add(s, uint8(1))
-	}
-	runs := fuzzRuns(f)
-	f.Fuzz(func(t *testing.T, text string, length uint8) {
-		a := bundle.Answer{Text: text, Finish: bundle.FinishStop}
-		if length%2 == 1 {
-			a.Finish = bundle.FinishLength
-		}
-		for _, r := range runs {
-			v, err := r.g.Grade(r.task, a)
-			if err != nil {
-				t.Fatalf("%s: %v", r.g.Identity().ID, err)
-			}
-			checkVerdict(t, text, v)
-			again, _ := r.g.Grade(r.task, a)
-			if d := cmp.Diff(v, again); d != "" {
-				t.Errorf("%s decided differently: %s", r.g.Identity().ID, d)
-			}
-		}
-	})
-}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/generic"
@@ -219,40 +218,4 @@ func TestGold(t *testing.T) {
 			}
 		})
 	}
-}
-
-// No text panics a grader, leaves its range or breaks the order of labels.
-func FuzzGrade(f *testing.F) {
-	for _, s := range []string{"The answer is 42.", "ANSWER: B", "\\boxed{½}", "é $1,234.5 − 7", "", "ﬁ İ ß ſ", "ANSWER:\n\nA, B and C."} {
-		f.Add(s, "B")
-		f.Add(s, "42")
-	}
-	var graders []*inspect.Grader
-	for _, c := range []struct{ kind, options string }{
-		{inspect.Match, ``}, {inspect.Match, `{"numeric": true}`}, {inspect.Match, `{"numeric": true, "location": "any"}`}, {inspect.Match, `{"numeric": true, "location": "exact"}`},
-		{inspect.Match, `{"location": "begin", "ignore_case": false}`}, {inspect.Includes, ``}, {inspect.Pattern, `{"pattern": "(?i)answer\\W+(\\w+)"}`},
-		{inspect.Answer, ``}, {inspect.Answer, `{"pattern": "word"}`}, {inspect.Answer, `{"pattern": "line"}`}, {inspect.Choice, ``},
-		{inspect.Choice, `{"multiple_correct": true}`}, {inspect.Exact, ``}, {inspect.F1, ``}, {inspect.MathString, ``},
-	} {
-		graders = append(graders, grader(f, c.kind, c.options))
-	}
-	f.Fuzz(func(t *testing.T, text, target string) {
-		task := bundle.Task{ID: "t", Target: []string{target}, Choices: []string{"x", "y", "z"}}
-		for _, g := range graders {
-			v, err := g.Grade(task, bundle.Answer{Text: text, Finish: bundle.FinishStop})
-			if err != nil {
-				continue
-			}
-			if v.Score < 0 || v.Score > 1 || (v.Score == 1) != (v.Outcome == bundle.Right) {
-				t.Errorf("%s: %+v", g.Identity().ID, v)
-			}
-			if p := v.Span; p != nil && (p[0] < 0 || p[1] < p[0] || p[1] > utf8.RuneCountInString(text)) {
-				t.Errorf("%s: span %v of %q", g.Identity().ID, *p, text)
-			}
-			cut, err := g.Grade(task, bundle.Answer{Text: text, Finish: bundle.FinishLength})
-			if err != nil || cut.Score != v.Score || v.Outcome != bundle.Right && cut.Outcome != bundle.Truncated {
-				t.Errorf("%s: cut off %+v, %v; whole %+v", g.Identity().ID, cut, err, v)
-			}
-		}
-	})
 }

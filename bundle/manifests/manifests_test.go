@@ -77,6 +77,7 @@ func TestCheck_RealData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			t.Logf("figure f: %s: gold of %d tasks grades itself right", m.Slug, rep.Tasks)
 			if rep.Total != 0 || rep.Tasks != counts[m.Slug] || rep.Rows != counts[m.Slug] {
 				t.Errorf("%+v, want %d tasks", rep, counts[m.Slug])
 			}
@@ -146,7 +147,9 @@ func TestGSM8K_PublishedAnswers(t *testing.T) {
 		t.Run(m.Slug, func(t *testing.T) {
 			t.Parallel()
 			want := map[string]int{"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458, "175b_verification": 742}
-			if d := cmp.Diff(want, rightAnswers(t, m, filepath.Join(dir, m.Data.File), answers)); d != "" {
+			got := rightAnswers(t, m, filepath.Join(dir, m.Data.File), answers)
+			t.Logf("figure c: profile %s: right %v", m.Slug, got)
+			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("right answers (-want +got):\n%s", d)
 			}
 		})

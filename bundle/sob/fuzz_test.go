@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 	"github.com/evalrouter/evalrouter/bundle/sob"
 )
@@ -95,25 +94,6 @@ func checkRow(t interface{ Fatalf(string, ...any) }, e sob.Evaluation) {
 	if _, err := e.AppendLine(nil, sob.Image); err != nil {
 		t.Fatalf("a scored record cannot be written: %v", err)
 	}
-}
-
-// FuzzGrade gives the grader arbitrary replies to one task.
-func FuzzGrade(f *testing.F) {
-	for _, s := range []string{`{"name":"Ada","age":36,"tags":["x","y"]}`, "no", "", `{"name":1e999}`, "{\"name\":\"\xed\xa0\x80\"}"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		v, err := newGrader(t, "").Grade(person(), bundle.Answer{Text: text})
-		if err != nil {
-			return // what the reference raises
-		}
-		if v.Score != 0 && v.Score != 1 || (v.Score == 1) != (v.Outcome == bundle.Right) {
-			t.Fatalf("%+v", v)
-		}
-		if (v.Span == nil) != (v.Extracted == "") {
-			t.Fatalf("%+v", v)
-		}
-	})
 }
 
 // jsonValue draws JSON values small enough to collide.

@@ -63,7 +63,7 @@ func TestPublished_RecordsAndSummaries(t *testing.T) {
 				t.Errorf("read back (-want +got):\n%s", d)
 			}
 			compareLines(t, want, derive(t, sourceOf(t, want), read, malformed))
-			t.Logf("%s: %d records and the summary equal the published bytes", model, lines)
+			t.Logf("figure b: %s: %d records and the summary equal the published bytes", model, lines)
 		})
 	}
 }

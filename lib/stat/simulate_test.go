@@ -68,6 +68,7 @@ func TestMcNemarSize(t *testing.T) {
 				if size > 0.05+1e-9 || rate > 0.055 || math.Abs(rate-size) > 0.006 {
 					t.Errorf("rejected %.4f, enumerated %.4f", rate, size)
 				}
+				t.Logf("figure g: McNemar n=%d discordance %v: rejected %.4f of %d, enumerated %.4f", n, discordance, rate, simulations, size)
 			})
 		}
 	}
@@ -108,6 +109,7 @@ func TestWilsonCoverage(t *testing.T) {
 			if mean < 0.94 || mean > 0.96 {
 				t.Errorf("mean coverage %.4f", mean)
 			}
+			t.Logf("figure g: Wilson n=%d: mean coverage %.4f over %d values of p", n, mean, points)
 			rng := generator(uint64(n))
 			for _, p := range []float64{0.03, 0.1, 0.34, 0.5, 0.85, 0.97} {
 				hits := 0
@@ -301,7 +303,7 @@ func TestBootstrapSize(t *testing.T) {
 		if rate := sizeOf(t, uint64(i)+1, *bootstrapDraws, from, boot); rate < 0.04 || rate > 0.06 {
 			t.Errorf("sample %d: rejected %.4f of %d null hypotheses", i, rate, *bootstrapDraws)
 		} else {
-			t.Logf("sample %d: rejected %.4f", i, rate)
+			t.Logf("figure g: paired bootstrap, sample %d: rejected %.4f of %d", i, rate, *bootstrapDraws)
 		}
 	}
 }
@@ -314,6 +316,8 @@ func TestClusteredSize(t *testing.T) {
 	naive := func(values []float64, _ []string) (float64, error) { return pOf(stat.Mean(values)) }
 	if rate := sizeOf(t, 31, simulations, clusteredNull, robust); rate < 0.04 || rate > 0.06 {
 		t.Errorf("rejected %.4f of the null hypotheses", rate)
+	} else {
+		t.Logf("figure g: clustered errors: rejected %.4f of %d", rate, simulations)
 	}
 	// The same data shows that the test can fail: without clusters the error
 	// is far too small.

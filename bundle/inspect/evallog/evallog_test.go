@@ -65,6 +65,7 @@ func TestRescore(t *testing.T) {
 					scores = append(scores, *s)
 				}
 			}
+			t.Logf("figure d: %s: %d samples read, %d re-scored to the recorded values", c.name, len(l.Samples), len(scores))
 			if len(scores) != c.scored {
 				t.Errorf("%d samples were scored by match, want %d", len(scores), c.scored)
 			}

@@ -13,10 +13,14 @@ import (
 )
 
 const usage = `usage: scripts/prove sim|kill|mutants [-n N] [-first SEED]
+       scripts/prove scoring
+       scripts/prove fuzz [-time 10m] [-target NAME]
 
   sim       play N seeded histories of the engine, each twice (500)
   kill      kill the service N times in runs of real answers, twenty to a run (100)
-  mutants   break the code in each known way, at most N, and see a test fail (all)`
+  mutants   break the code in each known way, at most N, and see a test fail (all)
+  scoring   the proofs of the graders, row by row, with their figures
+  fuzz      every fuzz target of scoring for a while, or those with NAME in theirs`
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -27,6 +31,8 @@ func run(args []string) int {
 	flags := flag.NewFlagSet("scripts/prove", flag.ContinueOnError)
 	n := flags.Int("n", 0, "how many")
 	first := flags.Uint64("first", 1, "the first seed")
+	each := flags.Duration("time", 10*time.Minute, "how long for each fuzz target")
+	wanted := flags.String("target", "", "fuzz targets with this in their name")
 	if flags.Parse(args[1:]) != nil || flags.NArg() > 0 {
 		return help()
 	}
@@ -39,6 +45,10 @@ func run(args []string) int {
 		err = kill(orElse(*n, 100))
 	case "mutants":
 		err = mutants(*n)
+	case "scoring":
+		err = scoring()
+	case "fuzz":
+		err = fuzz(*each, *wanted)
 	default:
 		return help()
 	}
