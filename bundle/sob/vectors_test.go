@@ -103,7 +103,7 @@ func replay(t *testing.T, file string, want int, f func(t *testing.T, v vector) 
 			}
 		}
 	}
-	t.Logf("%s: %d of %d cases equal", file, len(cases)-failed, len(cases))
+	t.Logf("figure a: %s: %d cases, %d equal", file, len(cases), len(cases)-failed)
 }
 
 func clip(s string) string { return s[:min(len(s), 600)] }
@@ -196,6 +196,7 @@ func TestVectors_FlattenPresentPaths(t *testing.T) {
 	if len(cases) != 36 {
 		t.Fatalf("%d cases, want 36", len(cases))
 	}
+	t.Logf("figure a: sob_flatten_present_paths: %d cases", len(cases))
 	for _, v := range cases {
 		want := map[string]struct{}{}
 		for _, p := range v.expected.([]any) {
@@ -284,6 +285,7 @@ func TestVectors_SplitPath(t *testing.T) {
 	if len(cases) != 61 {
 		t.Fatalf("%d cases, want 61", len(cases))
 	}
+	t.Logf("figure a: sob_split_path: %d cases", len(cases))
 	for _, v := range cases {
 		parts, err := sob.Split(v.text("path"))
 		if raises := expectation(v.expected); strings.HasPrefix(raises, "raises ") {

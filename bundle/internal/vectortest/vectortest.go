@@ -77,9 +77,11 @@ func Replay(t *testing.T, name string, f func(t *testing.T, c Case)) {
 		if !known {
 			t.Fatalf("vector file %s is not in the list of the family", name)
 		}
-		if got := run(t, Shared(t, "vectors", name+".jsonl"), f); got != want {
+		got := run(t, Shared(t, "vectors", name+".jsonl"), f)
+		if got != want {
 			t.Errorf("%s has %d cases, want %d", name, got, want)
 		}
+		t.Logf("figure a: %s: %d cases", name, got)
 	})
 }
 

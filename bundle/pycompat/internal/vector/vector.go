@@ -41,9 +41,11 @@ func Shared(t *testing.T, name string, want int, f func(t *testing.T, c Case)) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("shared vectors are not at hand (../shared/vectors): %s is not replayed", name)
 	}
-	if got := run(t, filepath.Join(dir, name+".jsonl"), f); got != want {
+	got := run(t, filepath.Join(dir, name+".jsonl"), f)
+	if got != want {
 		t.Errorf("%s has %d cases, want %d", name, got, want)
 	}
+	t.Logf("figure a: %s: %d cases", name, got)
 }
 
 // Committed runs f on every case of testdata/name.jsonl of the package under test.
