@@ -25,12 +25,25 @@ func Grader(c bundle.GraderConfig) (bundle.Grader, error) {
 	return answersOnly(g), nil
 }
 
+// Logprobs is a need: the grader compares log probabilities and no text.
+const Logprobs = "logprobs"
+
+// Needs lists what a route must offer for a kind to be graded at all.
+func Needs(kind string) []string {
+	if lmeval.NeedsLogprobs(kind) {
+		return []string{Logprobs}
+	}
+	return nil
+}
+
 func declared(c bundle.GraderConfig) (bundle.Grader, error) {
 	switch {
 	case inspect.IsJudged(c.Kind):
 		return made(inspect.NewJudged(c))
 	case c.Kind == sob.KindText:
 		return made(sob.New(c))
+	case c.Kind == lmeval.MultipleChoice:
+		return made(lmeval.NewLikelihood(c))
 	case strings.HasPrefix(c.Kind, "inspect/"):
 		return made(inspect.New(c))
 	case strings.HasPrefix(c.Kind, "lmeval/"):

@@ -86,6 +86,12 @@ func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (cor
 	if err != nil {
 		return core.Quote{}, err
 	}
+	for _, need := range profile.Needs {
+		if !slices.Contains(target.Offers, need) {
+			return core.Quote{}, core.Refuse(core.FeatureUnavailable, "%s needs %s, which %s does not give; nothing was quoted. Choose another route or a benchmark whose answers are text",
+				profile.ID, need, target.Name()).With("reason", need+"_required")
+		}
+	}
 	q, err := s.compute(ctx, sc, r, profile, target)
 	if err != nil {
 		return core.Quote{}, err

@@ -34,10 +34,12 @@ type Profile struct {
 	Grader           bundle.Identity `json:"grader"`
 	// GraderConfig is the declared grader, as its constructor reads it.
 	GraderConfig json.RawMessage `json:"grader_config"`
-	Metrics      []string        `json:"metrics"`
-	Source       Source          `json:"source"`
-	Licence      Licence         `json:"licence"`
-	CreatedAt    Micros          `json:"created_at"`
+	// Needs lists what a target must offer, as Target.Offers names it.
+	Needs     []string `json:"needs,omitempty"`
+	Metrics   []string `json:"metrics"`
+	Source    Source   `json:"source"`
+	Licence   Licence  `json:"licence"`
+	CreatedAt Micros   `json:"created_at"`
 }
 
 // Generator names a procedurally generated benchmark: tasks are a pure

@@ -41,6 +41,8 @@ type Target struct {
 	Ceiling int    `json:"ceiling"`
 	Auto    int    `json:"auto"`
 	Status  string `json:"status"` // active or retired
+	// Offers lists abilities that some benchmarks need, such as "logprobs".
+	Offers []string `json:"offers,omitempty"`
 }
 
 // Metered says that spend is billed by somebody else: it counts against the
