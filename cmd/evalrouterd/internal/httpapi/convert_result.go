@@ -16,6 +16,8 @@ import (
 type ended struct {
 	export.Run
 	result store.Result
+	// native is the family's own figures, filled for exports; nil for none.
+	native map[string]any
 }
 
 func resultRecord(e ended, now core.Micros) api.ResultRecord {
@@ -165,9 +167,16 @@ func graderRecord(p core.Profile) api.GraderRecord {
 	return api.GraderRecord{ID: p.Grader.ID, Version: p.Grader.Version, SHA256: hex.EncodeToString(sum[:])}
 }
 
+func native(e ended) map[string]any {
+	if e.native == nil {
+		return map[string]any{}
+	}
+	return e.native
+}
+
 func exportProfile(e ended) api.ExportProfile {
 	out := api.ExportProfile{
-		ProfileID: string(e.Quote.Profile.ID), Native: map[string]any{}, Metrics: metrics(e), Counts: counts(e.result), ErrorCounts: map[string]int{},
+		ProfileID: string(e.Quote.Profile.ID), Native: native(e), Metrics: metrics(e), Counts: counts(e.result), ErrorCounts: map[string]int{},
 		Headline: api.ExportHeadline{Key: headline, Name: "Accuracy", Direction: "higher_is_better", Denominator: e.result.Outcomes.Graded()},
 	}
 	for code, n := range e.result.Errors {

@@ -88,6 +88,12 @@ func fileName(e ended, format string) string {
 
 func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) error {
 	now := s.micros()
+	if format == "json" || format == "summary" {
+		var err error
+		if e.native, err = s.source().Native(ctx, e.Run); err != nil {
+			return err
+		}
+	}
 	switch format {
 	case "csv":
 		return s.source().CSV(ctx, e.Run, headline, out)
