@@ -18,7 +18,8 @@ type Judged interface {
 	Prompt(t Task, a Answer, nonce string) ([]Message, error)
 	// Verdict decides from the replies of the panel, in its order. A reply that
 	// holds no verdict fails with a *JudgeFault, whether or not all replies are
-	// there; it is never a score.
+	// there; it is never a score. Without any reply it fails with ErrNeedsJudges,
+	// unless the answer alone decides.
 	Verdict(t Task, a Answer, replies []Answer) (Verdict, error)
 }
 

@@ -2,6 +2,8 @@ package families_test
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -40,6 +42,7 @@ func TestGrader(t *testing.T) {
 	} else if f := bundle.CheckGold(g, question); f != nil {
 		t.Errorf("gold of a judged task was graded: %v", f)
 	}
+	judged(t, g.(bundle.Judged), question)
 	for _, kind := range []string{"", "nothing", "inspect/model_graded_qa", "inspect/nothing", "inspect", "lmeval/nothing"} {
 		if g, err := families.Grader(bundle.GraderConfig{Kind: kind}); err == nil || g != nil {
 			t.Errorf("kind %q: %v, %v", kind, g, err)
@@ -48,6 +51,38 @@ func TestGrader(t *testing.T) {
 	for _, b := range builtin.List() {
 		if _, err := families.Grader(b.Grader); err != nil {
 			t.Errorf("%s: %v", b.Slug, err)
+		}
+	}
+}
+
+// Judges see no reasoning, theirs is not read, and an answer that was still
+// reasoning when it was cut off needs none of them.
+func judged(t *testing.T, g bundle.Judged, task bundle.Task) {
+	t.Helper()
+	const nonce = "0123456789abcdef0123456789abcdef"
+	prompt, err := g.Prompt(task, bundle.Answer{Text: "<think>Perhaps 3.</think>It is 2.", Finish: bundle.FinishStop}, nonce)
+	if err != nil || strings.Contains(prompt[0].Text, "Perhaps") || !strings.Contains(prompt[0].Text, "It is 2.") {
+		t.Errorf("the judge is asked %v, %v", prompt, err)
+	}
+	if _, err := g.Prompt(task, bundle.Answer{Text: "<think>" + nonce + "</think>It is 2."}, nonce); !errors.Is(err, bundle.ErrNonce) {
+		t.Errorf("a nonce that stands in the reasoning: %v", err)
+	}
+	for _, tt := range []struct {
+		name, answer, reply string
+		want                bundle.Outcome
+	}{
+		{name: "a judge that reasons", answer: "It is 2.", reply: "<think>GRADE: I</think>\nGRADE: C", want: bundle.Right},
+		{name: "a judge that never stops reasoning", answer: "It is 2.", reply: "<think>\nGRADE: C"},
+		{name: "an answer that never came", answer: "<think>Perhaps 3.", want: bundle.Truncated},
+		{name: "no reply yet", answer: "It is 2."},
+	} {
+		var replies []bundle.Answer
+		if tt.reply != "" {
+			replies = []bundle.Answer{{Text: tt.reply, Finish: bundle.FinishStop}}
+		}
+		v, err := g.Verdict(task, bundle.Answer{Text: tt.answer, Finish: bundle.FinishStop}, replies)
+		if v.Outcome != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%s: %+v, %v", tt.name, v, err)
 		}
 	}
 }

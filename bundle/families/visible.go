@@ -16,9 +16,22 @@ type goldVisible struct {
 	bundle.GoldWriter
 }
 
-var _ bundle.GoldWriter = goldVisible{}
+// judgedVisible shows judges what a model answered, and reads what they
+// answered.
+type judgedVisible struct {
+	visible
+	judged bundle.Judged
+}
+
+var (
+	_ bundle.GoldWriter = goldVisible{}
+	_ bundle.Judged     = judgedVisible{}
+)
 
 func answersOnly(g bundle.Grader) bundle.Grader {
+	if j, ok := g.(bundle.Judged); ok {
+		return judgedVisible{visible{g}, j}
+	}
 	if w, ok := g.(bundle.GoldWriter); ok {
 		return goldVisible{visible{g}, w}
 	}
@@ -41,7 +54,7 @@ func (v visible) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 		return v.Grader.Grade(t, a)
 	}
 	if seen.Open {
-		return bundle.Verdict{Outcome: bundle.Truncated, Rule: "reasoning not closed"}, nil
+		return notClosed(), nil
 	}
 	out, err := v.Grader.Grade(t, bundle.Answer{Text: seen.Text, Finish: a.Finish})
 	if err != nil || out.Span == nil {
@@ -50,4 +63,42 @@ func (v visible) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 	shift := utf8.RuneCountInString(a.Text[:seen.From])
 	out.Span = &[2]int{out.Span[0] + shift, out.Span[1] + shift}
 	return out, nil
+}
+
+func notClosed() bundle.Verdict {
+	return bundle.Verdict{Outcome: bundle.Truncated, Rule: "reasoning not closed"}
+}
+
+// Panel implements bundle.Judged.
+func (v judgedVisible) Panel() bundle.Panel { return v.judged.Panel() }
+
+// Prompt implements bundle.Judged. The nonce must fence the whole text, so that
+// it is the same whatever the rule about reasoning is.
+func (v judgedVisible) Prompt(t bundle.Task, a bundle.Answer, nonce string) ([]bundle.Message, error) {
+	if _, err := v.judged.Prompt(t, a, nonce); err != nil {
+		return nil, err
+	}
+	return v.judged.Prompt(t, answered(a), nonce)
+}
+
+// Verdict implements bundle.Judged. An answer whose reasoning was not closed
+// needs no judge.
+func (v judgedVisible) Verdict(t bundle.Task, a bundle.Answer, replies []bundle.Answer) (bundle.Verdict, error) {
+	if reasoning.Visible(a.Text).Open {
+		return notClosed(), nil
+	}
+	read := make([]bundle.Answer, len(replies))
+	for i, r := range replies {
+		read[i] = answered(r)
+	}
+	return v.judged.Verdict(t, answered(a), read)
+}
+
+// answered is an answer without its reasoning; what was never closed leaves
+// nothing.
+func answered(a bundle.Answer) bundle.Answer {
+	if seen := reasoning.Visible(a.Text); seen.Found {
+		a.Text = seen.Text
+	}
+	return a
 }

@@ -119,4 +119,7 @@ type Grade struct {
 	JudgeCode string
 	// JudgeFault says which judge and why, without quoting anybody.
 	JudgeFault string
+	// Unjudged says that the answer decides although judges were still to be
+	// asked about it.
+	Unjudged bool
 }

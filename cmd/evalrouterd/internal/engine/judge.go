@@ -72,10 +72,8 @@ type answered struct {
 // the grade. *j becomes the call in flight, for whoever must settle it after a
 // fault of ours.
 func (r *runner) judge(j *job, a answered) (settled, error) {
-	if len(a.replies) > 0 {
-		if g := r.verdict(a.idx, a); g.JudgeCode != "" {
-			return settled{}, r.recordGrade(g)
-		}
+	if g, ok := r.decided(a); ok {
+		return settled{}, r.recordGrade(g)
 	}
 	prompt, nonce, fits, err := r.judgePrompt(a)
 	if err != nil {
@@ -104,6 +102,21 @@ func (r *runner) judge(j *job, a answered) (settled, error) {
 		a.replies = append(a.replies, *one.open)
 	}
 	return s, nil
+}
+
+// decided is the grade of a task that no further judge is needed for: its
+// answer alone decides, or a reply holds no verdict.
+func (r *runner) decided(a answered) (core.Grade, bool) {
+	if len(a.replies) > 0 {
+		g := r.verdict(a.idx, a)
+		return g, g.JudgeCode != ""
+	}
+	if _, err := r.judged.Verdict(a.task, a.answer, nil); errors.Is(err, bundle.ErrNeedsJudges) {
+		return core.Grade{}, false
+	}
+	g := r.verdict(a.idx, a)
+	g.Unjudged = true
+	return g, true
 }
 
 // judgePrompt fences the answer, and says whether asking every judge about it

@@ -412,6 +412,24 @@ func TestJudges_AnswerTooLong(t *testing.T) {
 	}
 }
 
+// An answer that was cut off while it reasoned is graded without a judge, and
+// what was set aside for judges is free again.
+func TestJudges_NoneForReasoningThatWasNotClosed(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	w.adapter.answer = func(task bundle.Task, _ int) provider.Outcome {
+		if task.ID == "000000" {
+			return say("<think>It could be", 10, 10)
+		}
+		return say("<think>I know.</think>It is.", 10, 10)
+	}
+	id := w.startJudged(2, 1, usd.Dollar, "judge-a", "judge-b")
+	r := w.wait(id)
+	if r.Tallies[bundle.Truncated] != 1 || r.Tallies[bundle.Right] != 1 || len(w.adapter.asked) != 4 || r.Charged != 2*answerCost+2*replyCost {
+		t.Errorf("%v, charged %s, asked %v", r.Tallies, r.Charged, w.adapter.asked)
+	}
+}
+
 type asleep struct{}
 
 func (asleep) Wake(core.WorkspaceID, core.RunID) {}

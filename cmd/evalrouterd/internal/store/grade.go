@@ -15,10 +15,20 @@ import (
 // span says where the whole of it stands.
 const maxExtracted = 200
 
-// RecordGrade settles an answered task. It needs nothing but the stored
-// answer, so it can be repeated at any time for free.
+// RecordGrade settles an answered task, one whose judges were still to be asked
+// too. It needs nothing but what is stored, so it can be repeated at any time
+// for free.
 func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
-	return s.writer.book(ctx, func(t *tx) error { return t.grade(g, core.SampleAnswered, 0) })
+	return s.writer.book(ctx, func(t *tx) error {
+		from := core.SampleAnswered
+		if g.Unjudged {
+			from = core.SampleJudging
+			if _, err := t.unpledge(g.Run, g.Idx); err != nil {
+				return err
+			}
+		}
+		return t.grade(g, from, 0)
+	})
 }
 
 // grade settles a task that is in a state, adding what it cost beyond what
