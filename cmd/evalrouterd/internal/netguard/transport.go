@@ -19,6 +19,10 @@ type Dialer struct {
 	Policy Policy
 	// Resolver is net.DefaultResolver when nil.
 	Resolver *net.Resolver
+	// Attempt, where set, is told of every connection that the policy allows,
+	// before it is made, and may refuse it. It sees what really is connected
+	// to: the place to count connections, or to keep them inside a test.
+	Attempt func(netip.AddrPort) error
 }
 
 // DialContext connects to host:port. Each address that the host resolves to
@@ -33,7 +37,10 @@ func (d Dialer) DialContext(ctx context.Context, network, hostport string) (net.
 			if err != nil {
 				return refuse("an address could not be read")
 			}
-			return d.Policy.check(to, t)
+			if err := d.Policy.check(to, t); err != nil || d.Attempt == nil {
+				return err
+			}
+			return d.Attempt(to)
 		},
 	}
 	return nd.DialContext(ctx, network, hostport)

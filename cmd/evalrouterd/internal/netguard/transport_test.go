@@ -1,8 +1,6 @@
 package netguard_test
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -191,55 +189,16 @@ func portNumber(t *testing.T, port string) uint16 {
 	return uint16(n)
 }
 
-// newDNS is a resolver whose server answers every query for an A record with
-// what answer says; n counts the answers from 1.
+// newDNS is a resolver that answers every query for an A record with what
+// answer says; n counts the answers from 1.
 func newDNS(t *testing.T, answer func(n int64) netip.Addr) *net.Resolver {
 	t.Helper()
-	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var n int64
-		buf := make([]byte, 1500)
-		for {
-			size, from, err := pc.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			if reply := reply(buf[:size], func() netip.Addr { n++; return answer(n) }); reply != nil {
-				pc.WriteTo(reply, from)
-			}
+	var n int64
+	return serveDNS(t, func(_ string, v6 bool) ([]string, []netip.Addr) {
+		if v6 {
+			return nil, nil
 		}
-	}()
-	t.Cleanup(func() { pc.Close(); <-done })
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "udp", pc.LocalAddr().String())
-	}}
-}
-
-// reply answers one DNS query: its question again, and one A record.
-func reply(query []byte, answer func() netip.Addr) []byte {
-	end := 12
-	for end < len(query) && query[end] != 0 {
-		end += int(query[end]) + 1
-	}
-	end += 5 // root label, type, class
-	if end > len(query) {
-		return nil
-	}
-	out := append([]byte{}, query[:end]...)
-	out[2], out[3] = 0x81, 0x80 // a response, recursion done
-	binary.BigEndian.PutUint16(out[6:], 0)
-	binary.BigEndian.PutUint32(out[8:], 0)
-	if binary.BigEndian.Uint16(query[end-4:]) != 1 {
-		return out // no such record
-	}
-	a := answer().As4()
-	binary.BigEndian.PutUint16(out[6:], 1)
-	out = append(out, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-	return append(out, a[:]...)
+		n++
+		return nil, []netip.Addr{answer(n)}
+	})
 }
