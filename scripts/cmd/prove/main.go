@@ -43,6 +43,8 @@ func run(args []string) int {
 		err = sim(orElse(*n, 500), *first)
 	case "kill":
 		err = kill(orElse(*n, 100))
+	case "crash":
+		err = crash()
 	case "mutants":
 		err = mutants(*n)
 	case "scoring":
@@ -76,6 +78,11 @@ func sim(n int, first uint64) error {
 	fmt.Printf("sim: seeds %d to %d, each twice\n", first, first+uint64(n)-1)
 	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories",
 		"-sim.seeds="+strconv.Itoa(n), "-sim.first="+strconv.FormatUint(first, 10)))
+}
+
+// crash leaves the PostgreSQL part to withpg, which starts a server for it.
+func crash() error {
+	return show(exec.Command("scripts/withpg", "go", "test", "./cmd/evalrouterd/internal/crash", "-count=1", "-timeout=24h", "-crash.whole", "-v", "-run=TestCrash"))
 }
 
 // killsPerRun is how often TestKill_TwentyTimesInARun kills.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,11 +31,13 @@ const mutantsFile = "scripts/mutants.jsonl"
 // shareToKill is how many of a hundred mutants must be killed.
 const shareToKill = 95
 
-func mutants(limit int) error {
+// mutants tries at most limit of the mutants whose file or name holds only.
+func mutants(limit int, only string) error {
 	all, err := readMutants()
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.File+" "+m.Name, only) })
 	if limit > 0 && limit < len(all) {
 		all = all[:limit]
 	}

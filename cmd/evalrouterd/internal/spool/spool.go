@@ -35,10 +35,18 @@ const maxRecord = 64 << 20
 // everything in it.
 const truncateAt = 8 << 20
 
+// File is what a spool needs of an *os.File. It is read once, from its start.
+type File interface {
+	io.Reader
+	io.WriterAt
+	Truncate(size int64) error
+	Close() error
+}
+
 // Spool is an open file. It is safe for concurrent use by one process.
 type Spool struct {
 	mu   sync.Mutex
-	file *os.File
+	file File
 	size int64
 	open int // records that the database does not have yet
 }
@@ -50,6 +58,12 @@ func Open(path string) (*Spool, []core.Response, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open spool: %w", err)
 	}
+	return Over(f)
+}
+
+// Over is Open on a file that is open already. It closes the file when it
+// cannot be read.
+func Over(f File) (*Spool, []core.Response, error) {
 	left, end, err := read(f)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read spool: %w", err), f.Close())
@@ -58,7 +72,7 @@ func Open(path string) (*Spool, []core.Response, error) {
 }
 
 // read gives the whole records and where they end.
-func read(f *os.File) (out []core.Response, end int64, err error) {
+func read(f io.Reader) (out []core.Response, end int64, err error) {
 	in := bufio.NewReader(f)
 	for {
 		var head [headerSize]byte

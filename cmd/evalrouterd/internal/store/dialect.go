@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -33,7 +34,7 @@ func dialectOf(o Options) dialect {
 		return dialect{
 			name: "postgres", goose: goose.DialectPostgres, begin: "BEGIN", lock: " FOR UPDATE", snapshot: sql.LevelRepeatableRead,
 			open: func(context.Context) (*sql.DB, *sql.DB, error) {
-				db, err := sql.Open("pgx", o.Postgres)
+				db, err := sql.Open(cmp.Or(o.Driver, "pgx"), o.Postgres)
 				return db, db, err
 			},
 			assert: assertPostgres,
@@ -41,14 +42,14 @@ func dialectOf(o Options) dialect {
 	}
 	return dialect{
 		name: "sqlite", goose: goose.DialectSQLite3, begin: "BEGIN IMMEDIATE",
-		open:   func(context.Context) (*sql.DB, *sql.DB, error) { return openSQLite(o.Path) },
+		open:   func(context.Context) (*sql.DB, *sql.DB, error) { return openSQLite(cmp.Or(o.Driver, "sqlite"), o.Path) },
 		assert: assertSQLite,
 	}
 }
 
 // openSQLite gives one connection for writing and a few that cannot write.
 // Settings stand in the DSN: by Exec they would reach one pooled connection.
-func openSQLite(path string) (write, read *sql.DB, err error) {
+func openSQLite(driver, path string) (write, read *sql.DB, err error) {
 	dsn := func(extra ...string) string {
 		q := url.Values{"_pragma": append([]string{
 			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
@@ -56,11 +57,11 @@ func openSQLite(path string) (write, read *sql.DB, err error) {
 		}, extra...)}
 		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 	}
-	if write, err = sql.Open("sqlite", dsn()+"&_txlock=immediate"); err != nil {
+	if write, err = sql.Open(driver, dsn()+"&_txlock=immediate"); err != nil {
 		return nil, nil, err
 	}
 	write.SetMaxOpenConns(1)
-	if read, err = sql.Open("sqlite", dsn("query_only(1)")); err != nil {
+	if read, err = sql.Open(driver, dsn("query_only(1)")); err != nil {
 		return nil, nil, errors.Join(err, write.Close())
 	}
 	read.SetMaxOpenConns(6)

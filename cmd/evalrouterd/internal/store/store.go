@@ -33,6 +33,9 @@ type Options struct {
 	Path     string
 	Postgres string
 	Now      func() time.Time
+	// Driver names another database/sql driver for the same database, "" for
+	// its own. A test that must see or fail statements brings one.
+	Driver string
 }
 
 // Store is an open database. It is safe for concurrent use.

@@ -1,0 +1,6 @@
+//go:build !race
+
+package crash_test
+
+// everyNth is the default of -crash.every.
+const everyNth = 8
