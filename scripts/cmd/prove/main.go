@@ -4,11 +4,14 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -45,6 +48,8 @@ func run(args []string) int {
 		err = kill(orElse(*n, 100))
 	case "crash":
 		err = crash()
+	case "disk":
+		err = disk(orElse(*n, 50))
 	case "mutants":
 		err = mutants(*n)
 	case "scoring":
@@ -82,7 +87,32 @@ func sim(n int, first uint64) error {
 
 // crash leaves the PostgreSQL part to withpg, which starts a server for it.
 func crash() error {
-	return show(exec.Command("scripts/withpg", "go", "test", "./cmd/evalrouterd/internal/crash", "-count=1", "-timeout=24h", "-crash.whole", "-v", "-run=TestCrash"))
+	skipped, err := sift(exec.Command("scripts/withpg", "go", "test", "./cmd/evalrouterd/internal/crash", "-count=1", "-timeout=24h", "-crash.whole", "-v", "-run=TestCrash"))
+	if err == nil && skipped {
+		return errors.New("a part of the proof was skipped; the reason stands above")
+	}
+	return err
+}
+
+// sift shows what a test says and how it ends, without its thousand parts,
+// and whether any of it was skipped.
+func sift(cmd *exec.Cmd) (skipped bool, err error) {
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return false, err
+	}
+	if err := cmd.Start(); err != nil {
+		return false, err
+	}
+	for in := bufio.NewScanner(out); in.Scan(); {
+		line := strings.TrimSpace(in.Text())
+		skipped = skipped || strings.HasPrefix(line, "--- SKIP")
+		if !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- PASS") && line != "PASS" {
+			fmt.Println(in.Text())
+		}
+	}
+	return skipped, cmd.Wait()
 }
 
 // killsPerRun is how often TestKill_TwentyTimesInARun kills.
@@ -91,6 +121,21 @@ const killsPerRun = 20
 func kill(n int) error {
 	runs := (n + killsPerRun - 1) / killsPerRun
 	fmt.Printf("kill: %d runs with %d kills each\n", runs, killsPerRun)
+	return withBinaries("-run=TestKill_TwentyTimesInARun", "-count="+strconv.Itoa(runs))
+}
+
+// faultsPerRun is how many faults of the disk one run meets.
+const faultsPerRun = 10
+
+func disk(n int) error {
+	runs := (n + faultsPerRun - 1) / faultsPerRun
+	fmt.Printf("disk: %d runs with %d faults each\n", runs, faultsPerRun)
+	return withBinaries("-run=TestDisk_FaultsInARun", "-count="+strconv.Itoa(runs), "-disk.n="+strconv.Itoa(faultsPerRun))
+}
+
+// withBinaries builds the binaries as they ship and runs tests that drive
+// them. A test that is skipped proves nothing.
+func withBinaries(flags ...string) error {
 	bin, err := os.MkdirTemp("", "prove-")
 	if err != nil {
 		return err
@@ -103,9 +148,13 @@ func kill(n int) error {
 			return err
 		}
 	}
-	test := exec.Command("go", "test", "./scripts/e2e", "-timeout=24h", "-run=TestKill_TwentyTimesInARun", "-count="+strconv.Itoa(runs), "-v")
+	test := exec.Command("go", append([]string{"test", "./scripts/e2e", "-timeout=24h", "-v"}, flags...)...)
 	test.Env = append(os.Environ(), "EVALROUTER_TEST_BIN="+bin)
-	return show(test)
+	skipped, err := sift(test)
+	if err == nil && skipped {
+		return errors.New("the proof was skipped; the reason stands above")
+	}
+	return err
 }
 
 func show(cmd *exec.Cmd) error {

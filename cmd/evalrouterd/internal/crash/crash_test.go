@@ -355,6 +355,7 @@ var costly = []string{
 	"MarkSent: after the commit", "provider: ", "spool: before an answer", "spool: half of an answer",
 	// A rejection is not spooled: it costs nothing but the task.
 	"Replan: before", "Retry: before", "GiveUp: before",
+	"RequestCancel: ", // in this story it comes while an answer is on its way
 }
 
 // mayCost is how many tasks a death at a point can leave unresolved.

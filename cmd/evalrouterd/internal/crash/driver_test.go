@@ -98,13 +98,14 @@ func gist(q string) string {
 }
 
 // operation is the method of the store that makes a statement, as the stack
-// of its caller says.
+// of its caller says. A method that is inlined keeps its name behind that of
+// the function that it stands in.
 func operation() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
 		f, more := frames.Next()
-		if _, method, ok := strings.Cut(f.Function, "/internal/store.(*Store)."); ok {
+		if _, method, ok := strings.Cut(f.Function, "(*Store)."); ok {
 			name, _, _ := strings.Cut(method, ".")
 			return name
 		}
