@@ -50,6 +50,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
+	case "fuzz":
+		err = fuzz(orElse(*n, 20), *only)
 	case "mutants":
 		err = mutants(*n)
 	case "scoring":

@@ -48,7 +48,7 @@ var began = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 // tests move and ids that are the same each time.
 type harness struct {
 	*httptest.Server
-	t       *testing.T
+	t       testing.TB
 	api     *httpapi.Server
 	store   *store.Store
 	catalog *catalog.Catalog
@@ -63,7 +63,7 @@ type harness struct {
 
 type option func(*httpapi.Options)
 
-func newHarness(t *testing.T, opts ...option) *harness {
+func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
 	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]store.Key{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
@@ -293,7 +293,7 @@ func (h *harness) try(method, path string, body any, tweaks ...tweak) (reply, er
 	return reply{res.StatusCode, res.Header, b}, err
 }
 
-func (r reply) want(t *testing.T, status int) reply {
+func (r reply) want(t testing.TB, status int) reply {
 	t.Helper()
 	if r.status != status {
 		t.Fatalf("status %d, want %d: %.600s", r.status, status, r.body)
@@ -301,7 +301,7 @@ func (r reply) want(t *testing.T, status int) reply {
 	return r
 }
 
-func (r reply) into(t *testing.T, v any) reply {
+func (r reply) into(t testing.TB, v any) reply {
 	t.Helper()
 	if err := json.Unmarshal(r.body, v); err != nil {
 		t.Fatalf("%v: %.600s", err, r.body)
@@ -319,7 +319,7 @@ type problem struct {
 }
 
 // refused demands a failure with a code.
-func (r reply) refused(t *testing.T, status int, code string) problem {
+func (r reply) refused(t testing.TB, status int, code string) problem {
 	t.Helper()
 	var p problem
 	dec := json.NewDecoder(bytes.NewReader(r.body))

@@ -268,6 +268,9 @@ func FuzzCheckURL(f *testing.F) {
 	for _, s := range []string{"https://api.openai.com/v1", "http://127.0.0.1:1", "https://[::1]", "https://a@b", "http://0x7f.1", "https://%5b::1%5d"} {
 		f.Add(s)
 	}
+	for _, v := range vectors(f) {
+		f.Add(strings.ReplaceAll(v.URL, "{port}", "443"))
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		u, err := netguard.Policy{}.CheckURL(s)
 		if err != nil {

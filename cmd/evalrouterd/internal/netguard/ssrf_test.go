@@ -58,7 +58,7 @@ type answer struct {
 // modes are the two ways in which the service runs.
 var modes = []string{"serve", "local"}
 
-func vectors(t *testing.T) (all []vector) {
+func vectors(t testing.TB) (all []vector) {
 	t.Helper()
 	f, err := os.Open("testdata/ssrf.jsonl")
 	if err != nil {
