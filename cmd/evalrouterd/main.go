@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -12,6 +14,9 @@ import (
 )
 
 func main() {
+	// Nothing of ours writes to the standard logger, but net/http's client
+	// does: what a provider sends unasked, answers included. No log holds those.
+	log.SetOutput(io.Discard)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(daemon.Run(context.Background(), os.Args[1:], daemon.System{
