@@ -12,7 +12,9 @@ package hostile_test
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -54,8 +56,9 @@ type scenario struct {
 	// good answer when nil.
 	answers []act
 	then    act
-	// greet takes the place of reading a request.
+	// greet takes the place of reading a request, echo that of answers.
 	greet act
+	echo  func(asked []byte) act
 	// secure lets the line speak TLS, with a certificate that nobody trusts;
 	// base is another base URL, {addr} being the line's address.
 	secure bool
@@ -101,6 +104,48 @@ func TestHostile_Scenarios(t *testing.T) {
 	}
 }
 
+// Two answers to one request are one answer: the second is never taken for
+// that of the next question on the same connection.
+func TestHostile_AnswersDoNotSlip(t *testing.T) {
+	t.Parallel()
+	const tasks, limit = 200, 8
+	s := scenario{echo: func(asked []byte) act {
+		sum := sha256.Sum256(asked)
+		one := respond(200, strings.Replace(body, "ANSWER: 1", hex.EncodeToString(sum[:]), 1))
+		return keep(one + one)
+	}}
+	w := newWorld(t, s, newLine(t, s))
+	id := w.run(tasks, limit)
+	for _, c := range w.record(id).Calls {
+		if c != core.CallResponded && c != core.CallVoided {
+			t.Errorf("a call is %s; a connection with a second answer on it takes no request, which costs nothing", c)
+		}
+	}
+	raw, err := sql.Open("sqlite", "file:"+w.path)
+	w.check(err)
+	defer raw.Close()
+	rows, err := raw.QueryContext(t.Context(), `SELECT c.idx, c.state, c.request_hash, coalesce(b.data, '') FROM calls c LEFT JOIN blobs b ON b.call_id = c.id`)
+	w.check(err)
+	defer rows.Close()
+	answered, slipped := 0, 0
+	for rows.Next() {
+		var idx int
+		var state core.CallState
+		var asked, got string
+		w.check(rows.Scan(&idx, &state, &asked, &got))
+		if state != core.CallResponded {
+			continue
+		}
+		if answered++; !strings.Contains(got, asked) {
+			slipped++
+		}
+	}
+	w.check(rows.Err())
+	if slipped > 0 || answered == 0 {
+		t.Errorf("%d of %d answers are those of another question", slipped, answered)
+	}
+}
+
 func (s scenario) after() act {
 	if s.then != nil {
 		return s.then
@@ -112,7 +157,7 @@ func (s scenario) after() act {
 func play(t *testing.T, s scenario) {
 	n := newLine(t, s)
 	w := newWorld(t, s, n)
-	id := w.run(max(s.tasks, 1))
+	id := w.run(max(s.tasks, 1), 1)
 	got := w.record(id)
 	got.Requests = n.count()
 	if waited := w.clock.skipped(); waited >= s.want.Waited {
@@ -220,14 +265,15 @@ func (w *world) check(err error) {
 	}
 }
 
-// run admits a run of so many tasks, one call at a time, and waits for its end.
-func (w *world) run(tasks int) core.RunID {
+// run admits a run of so many tasks, with at most limit calls at a time, and
+// waits for its end.
+func (w *world) run(tasks, limit int) core.RunID {
 	w.t.Helper()
 	ctx := w.t.Context()
 	b, err := w.catalog.Generate(ctx, "arithmetic", 7, tasks)
 	w.check(err)
-	limit := usd.Dollar / 10
-	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{Profile: b.ID, Route: w.target.RouteID, Full: true, Cap: &limit, Concurrency: core.Concurrency{N: 1}})
+	most := usd.Dollar / 2
+	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{Profile: b.ID, Route: w.target.RouteID, Full: true, Cap: &most, Concurrency: core.Concurrency{N: limit}})
 	w.check(err)
 	out, err := w.admit.Start(ctx, scope, admission.RunRequest{
 		Quote: q.ID, Name: "r", Op: "POST /runs", Key: "k", RequestHash: "h",

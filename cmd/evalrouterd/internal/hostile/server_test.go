@@ -23,6 +23,8 @@ type line struct {
 	at func(request int) act
 	// greet, when set, is done with a connection instead of reading from it.
 	greet act
+	// echo, when set, answers by what was asked.
+	echo func(asked []byte) act
 
 	mu       sync.Mutex
 	requests int
@@ -43,7 +45,7 @@ func newLine(t testing.TB, s scenario) *line {
 	if s.secure {
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
 	}
-	n := &line{t: t, l: l, greet: s.greet, conns: map[net.Conn]bool{}, at: func(request int) act {
+	n := &line{t: t, l: l, greet: s.greet, echo: s.echo, conns: map[net.Conn]bool{}, at: func(request int) act {
 		if request < len(s.answers) {
 			return s.answers[request]
 		}
@@ -98,13 +100,17 @@ func (n *line) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if _, err := io.Copy(io.Discard, req.Body); err != nil {
+		asked, err := io.ReadAll(req.Body)
+		if err != nil {
 			return
 		}
 		n.mu.Lock()
 		do := n.at(n.requests)
 		n.requests++
 		n.mu.Unlock()
+		if n.echo != nil {
+			do = n.echo(asked)
+		}
 		if !do(c) {
 			return
 		}

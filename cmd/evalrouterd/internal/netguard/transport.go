@@ -2,6 +2,8 @@ package netguard
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,6 +15,9 @@ import (
 // inFlight is how many calls one endpoint may have under way: the largest
 // ceiling of a route.
 const inFlight = 256
+
+// tlsTimeout bounds a handshake.
+const tlsTimeout = 10 * time.Second
 
 // Dialer connects within a policy.
 type Dialer struct {
@@ -46,6 +51,33 @@ func (d Dialer) DialContext(ctx context.Context, network, hostport string) (net.
 	return nd.DialContext(ctx, network, hostport)
 }
 
+// dialPlain and dialTLS give connections on which one request has one answer.
+func (d Dialer) dialPlain(ctx context.Context, network, hostport string) (net.Conn, error) {
+	c, err := d.DialContext(ctx, network, hostport)
+	if err != nil {
+		return nil, err
+	}
+	return &Answers{Conn: c}, nil
+}
+
+func (d Dialer) dialTLS(ctx context.Context, network, hostport string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.DialContext(ctx, network, hostport)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tlsTimeout)
+	defer cancel()
+	secure := tls.Client(c, &tls.Config{ServerName: host, NextProtos: []string{"http/1.1"}})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &Answers{Conn: secure}, nil
+}
+
 // Transport makes HTTP requests within a policy. It belongs to one connection
 // or route: kept connections are never shared between owners.
 //
@@ -62,9 +94,9 @@ func NewTransport(d Dialer) *http.Transport {
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  nil,
-		DialContext:            d.DialContext,
+		DialContext:            d.dialPlain,
+		DialTLSContext:         d.dialTLS,
 		Protocols:              &protocols,
-		TLSHandshakeTimeout:    10 * time.Second,
 		DisableCompression:     true,
 		MaxIdleConns:           inFlight,
 		MaxIdleConnsPerHost:    inFlight,

@@ -38,6 +38,12 @@ const (
 // holds only its beginning.
 var ErrBodyLimit = errors.New("answer larger than 8 MiB")
 
+// oneAnswer is a connection that knows whether more came on it than was asked
+// for. It takes no request then.
+type oneAnswer interface{ Surplus() bool }
+
+var errSurplus = errors.New("the endpoint sent more than one answer to a request")
+
 // Post is a request: a JSON body and the headers that the adapter adds.
 type Post struct {
 	URL    string
@@ -65,8 +71,14 @@ func (r Reply) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 // Do makes the request on rt and reads the whole answer. Only ctx bounds how
 // long it takes.
 func Do(ctx context.Context, rt http.RoundTripper, p Post) Reply {
-	var connected atomic.Bool
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	var connected, surplus atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+		if one, ok := c.Conn.(oneAnswer); ok && one.Surplus() {
+			surplus.Store(true) // it takes no request, and whatever it gives answers another one
+			return
+		}
+		connected.Store(true)
+	}}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return Reply{Err: err}
@@ -80,6 +92,12 @@ func Do(ctx context.Context, rt http.RoundTripper, p Post) Reply {
 	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "evalrouterd")
 	res, err := rt.RoundTrip(req)
+	if surplus.Load() {
+		if err == nil {
+			err = errors.Join(errSurplus, res.Body.Close())
+		}
+		return Reply{Err: err}
+	}
 	if err != nil {
 		return Reply{Connected: connected.Load(), Err: err}
 	}
