@@ -87,13 +87,17 @@ func sim(n int, first uint64) error {
 		"-sim.seeds="+strconv.Itoa(n), "-sim.first="+strconv.FormatUint(first, 10)))
 }
 
-// crash leaves the PostgreSQL part to withpg, which starts a server for it.
+// crash leaves the PostgreSQL part to withpg, which starts a server for it. The
+// files beside the database are those that a first start makes.
 func crash() error {
 	skipped, err := sift(exec.Command("scripts/withpg", "go", "test", "./cmd/evalrouterd/internal/crash", "-count=1", "-timeout=24h", "-crash.whole", "-v", "-run=TestCrash"))
 	if err == nil && skipped {
-		return errors.New("a part of the proof was skipped; the reason stands above")
+		err = errors.New("a part of the proof was skipped; the reason stands above")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return withBinaries("-run=TestDeath_InAFirstStart", "-death.whole", "-count=1")
 }
 
 // sift shows what a test says and how it ends, without its thousand parts,
