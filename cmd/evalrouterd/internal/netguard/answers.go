@@ -62,7 +62,7 @@ func (a *Answers) follow(b []byte) {
 	for len(b) > 0 && a.waiting {
 		b = b[a.f.take(b):]
 		if a.f.part == complete {
-			a.waiting, a.f = false, framing{}
+			a.waiting, a.f = false, framing{line: a.f.line[:0]}
 		}
 	}
 	a.surplus = a.surplus || len(b) > 0
