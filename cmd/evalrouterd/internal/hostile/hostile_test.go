@@ -96,12 +96,16 @@ func TestHostile_Scenarios(t *testing.T) {
 		t.Fatalf("%d scenarios; at least %d are promised", len(all), minScenarios)
 	}
 	t.Logf("%d scenarios", len(all))
-	for _, s := range all {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			play(t, s)
-		})
-	}
+	b := newBooks(t)
+	t.Run("all", func(t *testing.T) {
+		for _, s := range all {
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				play(t, b, s)
+			})
+		}
+	})
+	b.audit(t)
 }
 
 // Two answers to one request are one answer: the second is never taken for
@@ -114,8 +118,10 @@ func TestHostile_AnswersDoNotSlip(t *testing.T) {
 		one := respond(200, strings.Replace(body, "ANSWER: 1", hex.EncodeToString(sum[:]), 1))
 		return keep(one + one)
 	}}
-	w := newWorld(t, s, newLine(t, s))
+	b := newBooks(t)
+	w := newWorld(t, b, s, newLine(t, s))
 	id := w.run(tasks, limit)
+	b.audit(t)
 	for _, c := range w.record(id).Calls {
 		if c != core.CallResponded && c != core.CallVoided {
 			t.Errorf("a call is %s; a connection with a second answer on it takes no request, which costs nothing", c)
@@ -154,9 +160,9 @@ func (s scenario) after() act {
 }
 
 // play runs a scenario and compares the record with what it must say.
-func play(t *testing.T, s scenario) {
+func play(t *testing.T, b books, s scenario) {
 	n := newLine(t, s)
-	w := newWorld(t, s, n)
+	w := newWorld(t, b, s, n)
 	id := w.run(max(s.tasks, 1), 1)
 	got := w.record(id)
 	got.Requests = n.count()
@@ -170,11 +176,50 @@ func play(t *testing.T, s scenario) {
 	}
 }
 
-// world is the service without its HTTP layer.
+// books are one database for many scenarios, a workspace for each: making
+// the tables takes longer than a scenario.
+type books struct {
+	store *store.Store
+	path  string
+}
+
+func newBooks(t *testing.T) books {
+	t.Helper()
+	dir := t.TempDir()
+	if shm, err := os.MkdirTemp("/dev/shm", "hostile"); err == nil { // commits to memory
+		t.Cleanup(func() { os.RemoveAll(shm) })
+		dir = shm
+	}
+	b := books{path: filepath.Join(dir, "t.db")}
+	var err error
+	if b.store, err = store.Open(t.Context(), store.Options{Path: b.path, Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func (b books) audit(t *testing.T) {
+	t.Helper()
+	found, err := b.store.Audit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Errorf("audit: %s %s: %s", f.Rule, f.Subject, f.Detail)
+	}
+}
+
+// world is the service without its HTTP layer. It is not started: it would
+// take up the runs of the other scenarios.
 type world struct {
+	books
 	t       *testing.T
-	path    string
-	store   *store.Store
+	scope   core.Scope
 	catalog *catalog.Catalog
 	engine  *engine.Engine
 	admit   *admission.Service
@@ -183,29 +228,19 @@ type world struct {
 	target  core.Target
 }
 
-var scope = core.Scope{Workspace: "w", Actor: "owner"}
-
-func newWorld(t *testing.T, s scenario, n *line) *world {
+func newWorld(t *testing.T, b books, s scenario, n *line) *world {
 	t.Helper()
-	dir := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "hostile"); err == nil { // commits to memory
-		t.Cleanup(func() { os.RemoveAll(shm) })
-		dir = shm
-	}
-	w := &world{t: t, path: filepath.Join(dir, "t.db"), clock: &skipping{}, changed: make(chan struct{}, 1)}
-	var err error
-	w.store, err = store.Open(t.Context(), store.Options{Path: w.path, Now: w.clock.Now})
+	w := &world{books: b, t: t, scope: core.Scope{Workspace: core.WorkspaceID(uuid.NewString()), Actor: "owner"}, clock: &skipping{}, changed: make(chan struct{}, 1)}
+	ws := string(w.scope.Workspace)
+	_, err := w.store.CreateWorkspace(t.Context(), core.WorkspaceInfo{ID: w.scope.Workspace, Slug: ws, Name: "W"})
 	w.check(err)
-	t.Cleanup(func() { w.check(w.store.Close()) })
-	_, err = w.store.CreateWorkspace(t.Context(), core.WorkspaceInfo{ID: "w", Slug: "w", Name: "W"})
-	w.check(err)
-	w.check(w.store.Grant(t.Context(), "g", "w", core.CreditBook, usd.Dollar, ""))
+	w.check(w.store.Grant(t.Context(), "grant of "+ws, w.scope.Workspace, core.CreditBook, usd.Dollar, ""))
 	w.target = core.Target{
 		Kind: core.Managed, RouteID: "r", ModelID: "m", DisplayName: "M", Provider: "p", Protocol: core.OpenAIChat, Revision: 1, BaseURL: s.address(n),
 		ContextWindow: 32768, MaxOutputTokens: 100, Priced: true, Ceiling: 8, Auto: 1, Status: "active",
 		Prices: core.Prices{Version: "1", Input: usd.PerMillion(usd.Dollar), Output: usd.PerMillion(2 * usd.Dollar), Reasoning: usd.PerMillion(2 * usd.Dollar)},
 	}
-	w.wire(s, dir)
+	w.wire(s)
 	return w
 }
 
@@ -222,7 +257,7 @@ func (s scenario) address(n *line) string {
 }
 
 // wire joins the parts as the daemon does, with the scenario's name server.
-func (w *world) wire(s scenario, dir string) {
+func (w *world) wire(s scenario) {
 	w.t.Helper()
 	var lookups sync.Mutex
 	asked := 0
@@ -238,7 +273,7 @@ func (w *world) wire(s scenario, dir string) {
 	w.t.Cleanup(pool.Close)
 	calls := openai.Config{Transport: func(t core.Target) http.RoundTripper { return pool.For(t.Name()) }, Now: w.clock.Now}
 	adapters := provider.Set{core.OpenAIChat: openai.Chat(calls)}
-	answers, kept, err := spool.Open(filepath.Join(dir, "answers"))
+	answers, _, err := spool.Open(filepath.Join(w.t.TempDir(), "answers"))
 	w.check(err)
 	w.catalog = catalog.New(w.store, []core.Target{w.target}, uuid.NewString)
 	w.engine = engine.New(engine.Options{
@@ -247,7 +282,6 @@ func (w *world) wire(s scenario, dir string) {
 		Log: slog.New(slog.DiscardHandler), Worker: "w", CallTimeout: cmp.Or(s.patience, 10*time.Second), Changed: w.tell,
 	})
 	w.admit = &admission.Service{Store: w.store, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
-	w.check(w.engine.Start(w.t.Context(), kept))
 	w.t.Cleanup(func() { w.check(w.engine.Stop(context.Background())) })
 }
 
@@ -273,16 +307,16 @@ func (w *world) run(tasks, limit int) core.RunID {
 	b, err := w.catalog.Generate(ctx, "arithmetic", 7, tasks)
 	w.check(err)
 	most := usd.Dollar / 2
-	q, err := w.admit.Quote(ctx, scope, admission.QuoteRequest{Profile: b.ID, Route: w.target.RouteID, Full: true, Cap: &most, Concurrency: core.Concurrency{N: limit}})
+	q, err := w.admit.Quote(ctx, w.scope, admission.QuoteRequest{Profile: b.ID, Route: w.target.RouteID, Full: true, Cap: &most, Concurrency: core.Concurrency{N: limit}})
 	w.check(err)
-	out, err := w.admit.Start(ctx, scope, admission.RunRequest{
+	out, err := w.admit.Start(ctx, w.scope, admission.RunRequest{
 		Quote: q.ID, Name: "r", Op: "POST /runs", Key: "k", RequestHash: "h",
 		Encode: func(r core.Run, _ core.Quote) ([]byte, error) { return json.Marshal(r.ID) },
 	})
 	w.check(err)
 	patience := time.After(time.Minute)
 	for {
-		r, err := w.store.Run(ctx, scope, out.Run)
+		r, err := w.store.Run(ctx, w.scope, out.Run)
 		w.check(err)
 		if r.State.Terminal() {
 			return out.Run
@@ -295,29 +329,24 @@ func (w *world) run(tasks, limit int) core.RunID {
 	}
 }
 
-// record reads what is known at the end, and holds the audit to it.
+// record reads what is known at the end.
 func (w *world) record(id core.RunID) (got want) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	found, err := w.store.Audit(ctx)
-	w.check(err)
-	for _, f := range found {
-		w.t.Errorf("audit: %s %s: %s", f.Rule, f.Subject, f.Detail)
-	}
-	r, err := w.store.Run(ctx, scope, id)
+	r, err := w.store.Run(ctx, w.scope, id)
 	w.check(err)
 	if r.Reserved != 0 || !r.HoldReleased {
 		w.t.Errorf("%s is reserved at the end, hold released %v", r.Reserved, r.HoldReleased)
 	}
 	got.Charged, got.Absorbed, got.Waived, got.Reason = int64(r.Charged), int64(r.Absorbed), r.Waived > 0, r.Reason
-	for row, err := range w.store.Samples(ctx, scope, id, 0) {
+	for row, err := range w.store.Samples(ctx, w.scope, id, 0) {
 		w.check(err)
 		got.Task = strings.TrimSpace(string(row.State) + " " + row.Code)
 	}
 	raw, err := sql.Open("sqlite", "file:"+w.path)
 	w.check(err)
 	defer raw.Close()
-	rows, err := raw.QueryContext(ctx, `SELECT state FROM calls ORDER BY id`)
+	rows, err := raw.QueryContext(ctx, `SELECT state FROM calls WHERE run_id = $1 ORDER BY id`, string(id))
 	w.check(err)
 	defer rows.Close()
 	for rows.Next() {
@@ -326,7 +355,7 @@ func (w *world) record(id core.RunID) (got want) {
 		got.Calls = append(got.Calls, s)
 	}
 	w.check(rows.Err())
-	w.check(raw.QueryRowContext(ctx, `SELECT count(*) FROM blobs WHERE size > 0`).Scan(&got.Kept))
+	w.check(raw.QueryRowContext(ctx, `SELECT count(*) FROM blobs b JOIN calls c ON c.id = b.call_id WHERE c.run_id = $1 AND b.size > 0`, string(id)).Scan(&got.Kept))
 	return got
 }
 

@@ -16,8 +16,8 @@ const (
 	body     = `{"id":"c-1","model":"m","choices":[{"message":{"role":"assistant","content":"ANSWER: 1"},"finish_reason":"stop"}],` + usage + `}`
 	noUsage  = `{"id":"c-1","model":"m","choices":[{"message":{"content":"ANSWER: 1"},"finish_reason":"stop"}]}`
 	cost     = 80
-	worst    = 671                    // reserved for the first task: its bytes and a margin, and 100 tokens of output
-	brief    = 150 * time.Millisecond // the deadline of calls that never end
+	worst    = 671         // reserved for the first task: its bytes and a margin, and 100 tokens of output
+	brief    = time.Second // the deadline of calls that never end
 	unsaid   = "unresolved provider_outcome_unknown"
 	timedOut = "unresolved provider_timeout"
 )
@@ -67,7 +67,7 @@ func notSent() []scenario {
 		named("TLS cut in the first record", garbage("\x16\x03\x03\x00\x7a\x02")),
 		named("a TLS alert", garbage("\x15\x03\x03\x00\x02\x02\x28")),
 		named("TLS reset", scenario{base: "https://{addr}", greet: reset(""), want: never}),
-		named("silence in the TLS handshake", scenario{base: "https://{addr}", greet: hang(""), patience: brief, want: never}),
+		named("silence in the TLS handshake", scenario{base: "https://{addr}", greet: hang(""), patience: brief / 5, want: never}),
 		named("the name is found at the third look-up", scenario{
 			base: "http://late.example:{port}",
 			names: func(n int) (string, error) {
@@ -89,13 +89,13 @@ func notSent() []scenario {
 func rejections() []scenario {
 	again := func(name string, first act, waited time.Duration) scenario {
 		w := answered(core.CallRejected)
-		w.Waited = waited
+		w.Waited = waited // less real time passed meanwhile
 		return scenario{name: "rejected: " + name, answers: []act{first}, want: w}
 	}
 	limited := jsonError("rate_limit_exceeded", "slow down")
 	storm := func(n int, waited time.Duration) want {
 		w := answered(times(n, core.CallRejected)...)
-		w.Waited = waited
+		w.Waited = waited // less real time passed meanwhile
 		return w
 	}
 	return []scenario{
@@ -104,7 +104,7 @@ func rejections() []scenario {
 		again("429 with milliseconds", keep(respond(429, limited, "Retry-After-Ms: 9500")), 9500*time.Millisecond),
 		again("429 with a date", keep(respond(429, limited, "Date: Sun, 29 Nov 2026 12:00:00 GMT", "Retry-After: Sun, 29 Nov 2026 12:01:00 GMT")), time.Minute),
 		again("429 with a hint that is none", keep(respond(429, limited, "Retry-After: soon")), time.Second/2),
-		again("429 that asks for an hour parks the run", keep(respond(429, limited, "Retry-After: 3600")), time.Hour-time.Millisecond),
+		again("429 that asks for an hour parks the run", keep(respond(429, limited, "Retry-After: 3600")), time.Hour-time.Minute),
 		again("429 with a page instead of JSON", keep(respond(429, "<html>too many</html>")), time.Second/2),
 		again("429 without a body", keep(respond(429, "")), time.Second/2),
 		again("429 cut in its body", say(cut(respond(429, limited), -9)), time.Second/2),
