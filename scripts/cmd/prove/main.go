@@ -15,13 +15,16 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|mutants [-n N] [-first SEED]
+const usage = `usage: scripts/prove sim|kill|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
 
   sim       play N seeded histories of the engine, each twice (500)
   kill      kill the service N times in runs of real answers, twenty to a run (100)
-  mutants   break the code in each known way, at most N, and see a test fail (all)
+  crash     die at every point of a process, on SQLite and on a PostgreSQL of its own
+  disk      fill, break and lock the disk of the service N times while it works (50)
+  mutants   break the code in each known way, at most N, and see a test fail (all);
+            -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs`
 
@@ -34,6 +37,7 @@ func run(args []string) int {
 	flags := flag.NewFlagSet("scripts/prove", flag.ContinueOnError)
 	n := flags.Int("n", 0, "how many")
 	first := flags.Uint64("first", 1, "the first seed")
+	only := flags.String("only", "", "only mutants whose file or name holds this")
 	each := flags.Duration("time", 10*time.Minute, "how long for each fuzz target")
 	wanted := flags.String("target", "", "fuzz targets with this in their name")
 	if flags.Parse(args[1:]) != nil || flags.NArg() > 0 {
@@ -50,10 +54,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
-	case "fuzz":
-		err = fuzz(orElse(*n, 20), *only)
 	case "mutants":
-		err = mutants(*n)
+		err = mutants(*n, *only)
 	case "scoring":
 		err = scoring()
 	case "fuzz":
