@@ -67,6 +67,7 @@ type Client struct {
 	Runs        *Runs
 	Evaluations *Evaluations
 	Credits     *Credits
+	Traces      *Traces
 	Meta        *Meta
 
 	c *core
@@ -114,6 +115,7 @@ func New(cfg Config) (*Client, error) {
 		Runs:        &Runs{c: c},
 		Evaluations: &Evaluations{c: c},
 		Credits:     &Credits{c: c},
+		Traces:      &Traces{c: c},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil

@@ -1,0 +1,162 @@
+package langsmith
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+)
+
+// Bounds of one request. A trace alone may be larger than batchBytes.
+const (
+	batchTraces = 64
+	batchBytes  = 2 << 20
+)
+
+// parcel is a trace on its way.
+type parcel struct {
+	p     Pending
+	trace api.ImportedTrace
+	size  int
+}
+
+// deliver reads the trees of all roots that are ready and sends them in
+// batches. A root is marked only when its batch was acknowledged.
+func (s *Syncer) deliver(ctx context.Context) error {
+	ready, _ := s.ready()
+	var batch []parcel
+	size := 0
+	flush := func() error {
+		err := s.send(ctx, batch)
+		batch, size = batch[:0], 0
+		return err
+	}
+	for _, p := range ready {
+		trace, n, err := s.fetch(ctx, p)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		if len(batch) == batchTraces || size+n > batchBytes && len(batch) > 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		batch, size = append(batch, parcel{p, trace, n}), size+n
+	}
+	return flush()
+}
+
+// fetch reads the tree of p. A size of 0 says that there is nothing to send
+// now: the tree is incomplete and will be read again, or it is gone.
+func (s *Syncer) fetch(ctx context.Context, p Pending) (api.ImportedTrace, int, error) {
+	b, err := attempt(ctx, s, func() (*builder, error) {
+		b := newBuilder(s.redactor, p.header())
+		return b, s.src.Tree(ctx, p.header(), func(r Run) error {
+			b.add(r)
+			return nil
+		})
+	})
+	if errors.Is(err, ErrGone) {
+		d := Dead{ID: p.ID, Start: p.Start, Reason: Gone, Print: printOf(p.header())}
+		s.state.Dead[p.ID] = d
+		s.dirty.Dead = append(s.dirty.Dead, d)
+		s.settle(p.ID)
+		return api.ImportedTrace{}, 0, nil
+	}
+	if err != nil {
+		return api.ImportedTrace{}, 0, err
+	}
+	reasons := b.incomplete(p.Runs)
+	now := s.src.Now()
+	if len(reasons) > 0 && now.Sub(p.DoneSeen) < s.cfg.PartialAfter {
+		p.Runs, p.Tries = max(p.Runs, b.runs), p.Tries+1
+		p.Next = now.Add(min(4*time.Minute, 15*time.Second<<min(p.Tries, 4)))
+		s.state.Pending[p.ID] = p
+		s.dirty.Pending = append(s.dirty.Pending, p)
+		return api.ImportedTrace{}, 0, nil
+	}
+	if !p.header().Done() {
+		reasons = append(reasons, NeverCompleted)
+	}
+	return b.build(reasons)
+}
+
+// send delivers a batch and makes its marks durable. A batch that is refused
+// for its size is sent in halves.
+func (s *Syncer) send(ctx context.Context, batch []parcel) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	traces := make([]api.ImportedTrace, 0, len(batch))
+	for _, x := range batch {
+		traces = append(traces, x.trace)
+	}
+	res, err := attempt(ctx, s, func() (api.TraceImportResult, error) {
+		return s.dst.Import(ctx, batchKey(traces), traces)
+	})
+	if errors.Is(err, ErrTooLarge) {
+		if half := len(batch) / 2; half > 0 {
+			return errors.Join(s.send(ctx, batch[:half]), s.send(ctx, slices.Clone(batch[half:])))
+		}
+		res, err = api.TraceImportResult{Rejected: []api.TraceRejection{{SourceTraceID: traces[0].SourceTraceID, Code: api.RequestTooLarge}}}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if n := res.Accepted + res.Duplicates + len(res.Rejected); n != len(batch) {
+		return fmt.Errorf("the destination answered for %d of %d traces; none was marked as delivered", n, len(batch))
+	}
+	return s.acknowledge(batch, res)
+}
+
+func (s *Syncer) acknowledge(batch []parcel, res api.TraceImportResult) error {
+	rejected := map[string]api.Code{}
+	for _, r := range res.Rejected {
+		rejected[r.SourceTraceID] = r.Code
+	}
+	var c Change
+	for _, x := range batch {
+		c.Settled = append(c.Settled, x.p.ID)
+		print := printOf(x.p.header())
+		if code, ok := rejected[x.p.ID]; ok {
+			c.Dead = append(c.Dead, Dead{ID: x.p.ID, Start: x.p.Start, Reason: string(code), Print: print})
+			continue
+		}
+		c.Delivered = appendMark(c.Delivered, keyOf(x.p.ID), mark{x.p.Start.Unix(), print})
+		if x.trace.Completeness == api.TracePartial {
+			s.state.Stats.Partial++
+		}
+		if _, was := s.state.Dead[x.p.ID]; was {
+			c.Revived = append(c.Revived, x.p.ID)
+		}
+	}
+	s.state.Stats.Accepted += int64(res.Accepted)
+	s.state.Stats.Duplicates += int64(res.Duplicates)
+	s.state.Stats.Rejected += int64(len(res.Rejected))
+	for _, x := range batch {
+		delete(s.checked, x.p.ID)
+	}
+	return s.save(c)
+}
+
+// batchKey is the same for the same traces in any order.
+func batchKey(traces []api.ImportedTrace) string {
+	lines := make([]string, 0, len(traces))
+	for _, t := range traces {
+		lines = append(lines, t.SourceTraceID+" "+t.Digest+"\n")
+	}
+	slices.Sort(lines)
+	h := sha256.New()
+	for _, l := range lines {
+		h.Write([]byte(l))
+	}
+	return "langsmith-" + hex.EncodeToString(h.Sum(nil))
+}
