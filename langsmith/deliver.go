@@ -65,10 +65,7 @@ func (s *Syncer) fetch(ctx context.Context, p Pending) (api.ImportedTrace, int, 
 		})
 	})
 	if errors.Is(err, ErrGone) {
-		d := Dead{ID: p.ID, Start: p.Start, Reason: Gone, Print: printOf(p.header())}
-		s.state.Dead[p.ID] = d
-		s.dirty.Dead = append(s.dirty.Dead, d)
-		s.settle(p.ID)
+		s.bury(p, Gone)
 		return api.ImportedTrace{}, 0, nil
 	}
 	if err != nil {
@@ -79,8 +76,7 @@ func (s *Syncer) fetch(ctx context.Context, p Pending) (api.ImportedTrace, int, 
 	if len(reasons) > 0 && now.Sub(p.DoneSeen) < s.cfg.PartialAfter {
 		p.Runs, p.Tries = max(p.Runs, b.runs), p.Tries+1
 		p.Next = now.Add(min(4*time.Minute, 15*time.Second<<min(p.Tries, 4)))
-		s.state.Pending[p.ID] = p
-		s.dirty.Pending = append(s.dirty.Pending, p)
+		s.put(p)
 		return api.ImportedTrace{}, 0, nil
 	}
 	if !p.header().Done() {

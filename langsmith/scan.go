@@ -154,7 +154,7 @@ func (s *Syncer) see(h Header) {
 	delivered, dead := s.state.knows(h)
 	if delivered || dead {
 		if _, ok := s.state.Pending[h.ID]; ok {
-			s.settle(h.ID)
+			s.drop(h.ID)
 		}
 		return
 	}
@@ -172,16 +172,8 @@ func (s *Syncer) see(h Header) {
 	}
 	s.checked[h.ID] = now
 	if p != old {
-		s.state.Pending[h.ID] = p
-		s.dirty.Pending = append(s.dirty.Pending, p)
+		s.put(p)
 	}
-}
-
-// settle takes a root off the list of pending ones.
-func (s *Syncer) settle(id string) {
-	delete(s.state.Pending, id)
-	delete(s.checked, id)
-	s.dirty.Settled = append(s.dirty.Settled, id)
 }
 
 // watchPending asks by id after the roots that go on and that no scan has seen
@@ -233,15 +225,11 @@ func (s *Syncer) giveUp(p Pending, now time.Time) {
 	if s.cfg.IncludeIncomplete {
 		if p.DoneSeen.IsZero() {
 			p.DoneSeen = now.Add(-s.cfg.PartialAfter) // no tree of it will be complete
-			s.state.Pending[p.ID] = p
-			s.dirty.Pending = append(s.dirty.Pending, p)
+			s.put(p)
 		}
 		return
 	}
-	d := Dead{ID: p.ID, Start: p.Start, Reason: NeverCompleted, Print: printOf(p.header())}
-	s.state.Dead[p.ID] = d
-	s.dirty.Dead = append(s.dirty.Dead, d)
-	s.settle(p.ID)
+	s.bury(p, NeverCompleted)
 }
 
 // ready lists the roots whose trees can be read now, in the order in which

@@ -31,7 +31,7 @@ func TestHistories_LSM04(t *testing.T) {
 			if crashes > 60 {
 				return 0
 			}
-			return 1 + w.rng.IntN(2*max(1, *simRoots/20))
+			return 1 + w.rng.IntN(2*(800+*simRoots/12)) // all over the history
 		})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

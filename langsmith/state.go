@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"hash/fnv"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -226,13 +224,31 @@ func (s *State) knows(h Header) (delivered, dead bool) {
 
 // keyOf is the 16 bytes of a UUID. Another id is hashed.
 func keyOf(id string) (key [16]byte) {
-	if len(id) == 36 {
-		if n, err := hex.Decode(key[:], []byte(strings.ReplaceAll(id, "-", ""))); err == nil && n == 16 {
+	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
+		ok := true
+		for i, at := range [16]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34} {
+			hi, lo := hexDigit(id[at]), hexDigit(id[at+1])
+			key[i], ok = hi<<4|lo&15, ok && hi < 16 && lo < 16
+		}
+		if ok {
 			return key
 		}
 	}
 	sum := sha256.Sum256([]byte(id))
 	return [16]byte(sum[:16])
+}
+
+// hexDigit is the value of a hex digit, 255 for another byte.
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
 }
 
 // printOf tells states of one run apart: when a run that was delivered shows

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/redact"
@@ -66,8 +67,14 @@ type Syncer struct {
 	read    []time.Time          // by tier: when it or a wider one was last read
 	checked map[string]time.Time // by pending id: when the source was last asked
 	window  time.Duration        // how much of the past one scan may cover
-	dirty   Change               // changes that wait for the next save
 	saved   time.Time            // when the state was last saved
+	// What waits for the next save: pending roots that changed, ids that are
+	// not pending any more, and roots that were given up. written are the
+	// pending roots that the store has.
+	changed map[string]bool
+	settled []string
+	dead    []Dead
+	written map[string]bool
 	// failing counts polls that failed in a row.
 	failing int
 	// Note, if set, is told about waits and errors.
@@ -90,7 +97,12 @@ func New(cfg Config, state *State, src Source, dst Destination, store Store, clo
 	if cfg.Chance == nil {
 		cfg.Chance = func() float64 { return 0.5 }
 	}
+	written := map[string]bool{}
+	for id := range state.Pending {
+		written[id] = true
+	}
 	return &Syncer{
+		changed: map[string]bool{}, written: written,
 		cfg: cfg, src: src, dst: dst, store: store, clock: clock, state: state, redactor: redact.New(cfg.Redact),
 		read: make([]time.Time, len(cfg.Tiers)), checked: map[string]time.Time{}, window: cfg.Lookback + windowSlack,
 		Note: func(string, ...any) {},
@@ -139,47 +151,72 @@ func (s *Syncer) Poll(ctx context.Context) error {
 	}
 	s.state.Stats.LastPoll = s.src.Now()
 	s.state.Stats.LastError, s.state.Stats.ThrottledUntil = "", time.Time{}
-	if s.unsaved() || s.clock.Now().Sub(s.saved) >= 5*time.Minute {
+	if len(s.settled)+len(s.dead) > 0 || s.clock.Now().Sub(s.saved) >= 5*time.Minute {
 		return s.save(Change{})
 	}
 	return nil
 }
 
-func (s *Syncer) unsaved() bool {
-	return len(s.dirty.Pending)+len(s.dirty.Settled)+len(s.dirty.Dead) > 0
-}
+// keepAfter is how old a pending root must be to be worth a record. A younger
+// one is found again by the first scan of the next process, which begins at
+// the horizon.
+const keepAfter = 10 * time.Minute
 
 // save applies c and makes it durable together with all changes that wait. The
 // waiting ones were applied already: losing them costs reading again. After an
 // error the syncer must not be used: what it holds is ahead of the store.
 func (s *Syncer) save(c Change) error {
-	d := s.dirty
-	d.Settled = append(d.Settled, c.Settled...)
-	d.Dead = append(d.Dead, c.Dead...)
-	d.Pending = s.latest(d.Pending)
-	d.Delivered, d.Revived, d.Horizon, d.Prune = c.Delivered, c.Revived, c.Horizon, c.Prune
 	s.state.Apply(c)
+	d := c
+	d.Dead = append(s.dead, c.Dead...)
+	d.Settled = nil
+	for _, id := range append(s.settled, c.Settled...) {
+		if s.written[id] {
+			d.Settled = append(d.Settled, id)
+			delete(s.written, id)
+		}
+	}
+	now := s.src.Now()
+	for id := range s.changed {
+		p, ok := s.state.Pending[id]
+		if ok && !p.Start.Before(s.state.Horizon) && now.Sub(p.FirstSeen) < keepAfter {
+			continue
+		}
+		delete(s.changed, id)
+		if ok {
+			d.Pending = append(d.Pending, p)
+			s.written[id] = true
+		}
+	}
+	slices.SortFunc(d.Pending, func(a, b Pending) int { return compare(a.ID, b.ID) })
 	stats := s.state.Stats
 	d.Stats = &stats
 	if err := s.store.Save(d, s.state.Whole); err != nil {
 		return err
 	}
-	s.dirty, s.saved = Change{}, s.clock.Now()
+	s.settled, s.dead, s.saved = nil, nil, s.clock.Now()
 	return nil
 }
 
-// latest keeps one entry for each run that is still pending.
-func (s *Syncer) latest(list []Pending) []Pending {
-	seen := map[string]bool{}
-	out := list[:0]
-	for _, p := range list {
-		now, ok := s.state.Pending[p.ID]
-		if ok && !seen[p.ID] {
-			seen[p.ID] = true
-			out = append(out, now)
-		}
-	}
-	return out
+// put files a pending root.
+func (s *Syncer) put(p Pending) {
+	s.state.Pending[p.ID] = p
+	s.changed[p.ID] = true
+}
+
+// drop takes a root off the list of pending ones.
+func (s *Syncer) drop(id string) {
+	delete(s.state.Pending, id)
+	delete(s.checked, id)
+	s.settled = append(s.settled, id)
+}
+
+// bury gives a pending root up.
+func (s *Syncer) bury(p Pending, reason string) {
+	d := Dead{ID: p.ID, Start: p.Start, Reason: reason, Print: printOf(p.header())}
+	s.state.Dead[p.ID] = d
+	s.dead = append(s.dead, d)
+	s.drop(p.ID)
 }
 
 // passing says that an error may pass by itself.

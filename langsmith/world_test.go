@@ -71,6 +71,7 @@ type world struct {
 	faults         float64 // chance that a request fails
 	disk           []byte
 	seq            int64
+	fresh          int // size of the disk after the last rewrite
 
 	stored    map[string]*stored
 	final     map[string]bool // when its tree was last read, the source had nothing more to come
@@ -289,7 +290,7 @@ func (w *world) Save(c langsmith.Change, whole func(func(langsmith.Change) bool)
 		return err
 	}
 	w.seq++
-	if len(w.disk) > 8<<20 {
+	if len(w.disk) > 1<<20 && len(w.disk) > 2*w.fresh {
 		w.rewrite(whole)
 	}
 	return w.step()
@@ -302,6 +303,7 @@ func (w *world) rewrite(whole func(func(langsmith.Change) bool)) {
 		w.disk, _ = checkpoint.AppendRecord(w.disk, w.seq, c)
 		return true
 	})
+	w.fresh = len(w.disk)
 }
 
 // load is what a new process finds.
