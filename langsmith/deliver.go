@@ -91,6 +91,8 @@ func (s *Syncer) send(ctx context.Context, batch []parcel) error {
 	if len(batch) == 0 {
 		return nil
 	}
+	// In one order, so that an equal batch is an equal body under its key.
+	slices.SortFunc(batch, func(a, b parcel) int { return compare(a.p.ID, b.p.ID) })
 	traces := make([]api.ImportedTrace, 0, len(batch))
 	for _, x := range batch {
 		traces = append(traces, x.trace)
@@ -143,16 +145,11 @@ func (s *Syncer) acknowledge(batch []parcel, res api.TraceImportResult) error {
 	return s.save(c)
 }
 
-// batchKey is the same for the same traces in any order.
+// batchKey is the same for the same traces.
 func batchKey(traces []api.ImportedTrace) string {
-	lines := make([]string, 0, len(traces))
-	for _, t := range traces {
-		lines = append(lines, t.SourceTraceID+" "+t.Digest+"\n")
-	}
-	slices.Sort(lines)
 	h := sha256.New()
-	for _, l := range lines {
-		h.Write([]byte(l))
+	for _, t := range traces {
+		h.Write([]byte(t.SourceTraceID + " " + t.Digest + "\n"))
 	}
 	return "langsmith-" + hex.EncodeToString(h.Sum(nil))
 }

@@ -3,10 +3,7 @@ package langsmith
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -200,18 +197,16 @@ func (b *builder) build(reasons []string) (api.ImportedTrace, int, error) {
 			Version: redact.Version, Profile: b.redactor.Profile(),
 			Fields: b.counts.Fields, Values: b.counts.Values, Truncated: b.counts.Truncated, Errors: b.counts.Errors,
 		}
-		t.Digest = ""
-		raw, err := json.Marshal(t)
+		digest, size, err := t.ContentDigest()
 		if err != nil {
-			return t, 0, fmt.Errorf("write trace %s: %w", b.root.ID, err)
+			return t, 0, err
 		}
-		if len(raw) > maxTrace && b.limit > leastKept {
+		if size > maxTrace && b.limit > leastKept {
 			b.tighten()
 			continue
 		}
-		sum := sha256.Sum256(raw)
-		t.Digest = hex.EncodeToString(sum[:])
-		return t, len(raw), nil
+		t.Digest = digest
+		return t, size, nil
 	}
 }
 

@@ -1,7 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -68,8 +72,7 @@ type TraceRejection struct {
 // ImportedTrace is one trace. Its texts and contents are redacted and bounded.
 type ImportedTrace struct {
 	SourceTraceID string `json:"source_trace_id"`
-	// Digest is the SHA-256 of the record as canonical JSON without this field,
-	// in hex.
+	// Digest is what ContentDigest says of the rest.
 	Digest       string         `json:"digest,omitempty"`
 	Name         string         `json:"name"`
 	Status       string         `json:"status"`
@@ -83,6 +86,20 @@ type ImportedTrace struct {
 	OmittedSpans int            `json:"omitted_spans"`
 	Redaction    TraceRedaction `json:"redaction"`
 	Spans        []ImportedSpan `json:"spans"`
+}
+
+// ContentDigest is the SHA-256, in hex, of the record as this package writes
+// it, without its digest and without escaping for HTML. size is its length.
+func (t ImportedTrace) ContentDigest() (digest string, size int, err error) {
+	t.Digest = ""
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(t); err != nil {
+		return "", 0, fmt.Errorf("write trace %s: %w", t.SourceTraceID, err)
+	}
+	sum := sha256.Sum256(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return hex.EncodeToString(sum[:]), b.Len(), nil
 }
 
 // TraceRedaction says by which rules content was redacted and how often each
