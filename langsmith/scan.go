@@ -23,6 +23,9 @@ const (
 	askChunk = 100
 )
 
+// widest bounds a window of a back-fill: the longest retention there is.
+const widest = 400 * 24 * time.Hour
+
 var errFull = errors.New("the window has too many pages")
 
 // scanDue reads the widest tier that is due. It covers the narrower ones.
@@ -76,7 +79,7 @@ func (s *Syncer) scanAll(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		s.window = min(s.window*2, s.cfg.Lookback+windowSlack)
+		s.window = min(s.window*2, widest)
 		if h := earlier(hi, final); h.After(s.state.Horizon) {
 			forget := h.Add(-time.Hour)
 			if err := s.save(Change{Horizon: &h, Prune: &forget}); err != nil {

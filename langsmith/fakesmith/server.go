@@ -50,6 +50,9 @@ type Options struct {
 	// Skew is how far the Date header is ahead.
 	Skew time.Duration
 	Now  func() time.Time
+	// On, if set, is told about every request before its effect, and after it
+	// and before the answer.
+	On func()
 }
 
 // Fault is what happens to the next N requests whose path contains Path.
@@ -174,6 +177,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v1 bool, h func(*
 	body, err := readBody(r)
 	if err != nil {
 		return
+	}
+	if s.opt.On != nil {
+		s.opt.On()
+		defer s.opt.On()
 	}
 	w.Header().Set("Date", s.opt.Now().Add(s.opt.Skew).UTC().Format(http.TimeFormat))
 	w.Header().Set("Content-Type", "application/json")

@@ -21,6 +21,9 @@ type Sink struct {
 	Key string
 	// Connection and Workspace must be named by every request.
 	Connection, Workspace string
+	// On, if set, is told about every request before its effect, and after it
+	// and before the answer.
+	On func()
 
 	http     *httptest.Server
 	mu       sync.Mutex
@@ -107,6 +110,10 @@ func (s *Sink) Counts() (requests, duplicates int) {
 
 func (s *Sink) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxImportBytes))
+	if s.On != nil {
+		s.On()
+		defer s.On()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++

@@ -22,10 +22,10 @@ const (
 	RateLimited          = api.RateLimited
 	Unavailable          = api.Unavailable
 
-	KeyRefused        api.Code = "langsmith_key_refused"
-	WorkspaceNeeded   api.Code = "langsmith_workspace_needed"
-	ProjectUnknown    api.Code = "langsmith_project_unknown"
-	RequestNotAllowed api.Code = "langsmith_request_refused"
+	KeyRefused        = api.LangSmithKeyRefused
+	WorkspaceNeeded   = api.LangSmithWorkspace
+	ProjectUnknown    = api.LangSmithProject
+	RequestNotAllowed = api.LangSmithRefused
 )
 
 // Error is a request that LangSmith did not answer as wished.

@@ -1,7 +1,9 @@
 package source
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -145,6 +147,7 @@ func (c *Client) Tree(ctx context.Context, root langsmith.Header, visit func(lan
 			return err
 		}
 		n++
+		c.clean(&run)
 		if err := visit(run); err != nil {
 			return &stop{err}
 		}
@@ -164,6 +167,21 @@ func (c *Client) Tree(ctx context.Context, root langsmith.Header, visit func(lan
 		return langsmith.ErrGone
 	}
 	return err
+}
+
+// clean takes our own key out of a run, should somebody have traced it. No
+// other rule needs to know what a key looks like then.
+func (c *Client) clean(r *langsmith.Run) {
+	const mark = "[redacted:api_key]"
+	for _, s := range []*string{&r.Name, &r.Error} {
+		*s = strings.ReplaceAll(*s, c.cfg.Key, mark)
+	}
+	for i := range r.Tags {
+		r.Tags[i] = strings.ReplaceAll(r.Tags[i], c.cfg.Key, mark)
+	}
+	for _, raw := range []*json.RawMessage{&r.Inputs, &r.Outputs, &r.Metadata} {
+		*raw = bytes.ReplaceAll(*raw, []byte(c.cfg.Key), []byte(mark))
+	}
 }
 
 // treeV2 asks with a wide window, because clients' clocks may put a child

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/langsmith/fakesmith"
+)
+
+var backfill = flag.Int("backfill", 1500, "how many traces TestBackfill imports")
+
+// A back-fill needs no more memory for many traces than for few. The pace is
+// off, which only makes it harder.
+func TestBackfill_FlatMemory(t *testing.T) {
+	t.Parallel()
+	s := newSite(fakesmith.Options{})
+	t.Cleanup(s.close)
+	small := fakesmith.NewSink(false)
+	t.Cleanup(small.Close)
+	runs := make([]*fakesmith.Run, 0, 2**backfill)
+	for i := range *backfill {
+		runs = append(runs, trace(i+1, time.Duration(i+60)*25*time.Second)...)
+	}
+	s.smith.Add(runs...)
+	cmd := exec.Command(program(t), "sync", "--project", project, "--state", filepath.Join(t.TempDir(), "state"), "--since", "2020-01-01", "--settle", "0", "--json", "--allow-http")
+	cmd.Env = append(s.env(), "TEST_UNPACED=1", "EVALROUTER_BASE_URL="+small.URL)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := len(small.Revisions()); n != *backfill {
+		t.Fatalf("%d of %d traces arrived", n, *backfill)
+	}
+	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
+	t.Logf("%d traces, peak memory %d MB, %s of processor time: %s", *backfill, peak, cmd.ProcessState.UserTime().Round(time.Millisecond), strings.TrimSpace(string(out)))
+	if peak > 80 && !raceEnabled(t) {
+		t.Errorf("peak memory %d MB, want at most 80", peak)
+	}
+}
