@@ -35,7 +35,7 @@ func TestKill_LSM04_ExactlyOnce(t *testing.T) {
 	s.sink.On = on
 	t.Cleanup(s.close)
 	state := filepath.Join(t.TempDir(), "state")
-	args := []string{"sync", "--project", project, "--state", state, "--since", "2020-01-01", "--watch", "--poll", "0.02", "--settle", "0.02", "--allow-http"}
+	args := []string{"sync", "--project", project, "--state", state, "--watch", "--poll", "0.02", "--settle", "0.02", "--allow-http"}
 	traces := 0
 	for range *kills {
 		for range 3 {
@@ -43,7 +43,7 @@ func TestKill_LSM04_ExactlyOnce(t *testing.T) {
 			s.smith.Add(trace(traces, time.Duration(1+rng.IntN(100))*time.Minute)...)
 		}
 		count.Store(0)
-		killAt.Store(1 + rng.Int64N(16))
+		killAt.Store(1 + rng.Int64N(24))
 		cmd := exec.Command(program(t), args...)
 		cmd.Env = append(s.env(), "TEST_UNPACED=1")
 		if err := cmd.Start(); err != nil {

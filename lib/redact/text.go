@@ -89,6 +89,9 @@ func byByte(list ...prefix) (out [128][]prefix) {
 }
 
 func credentialAt(s string, i int) span {
+	if c := s[i]; len(prefixes[c&0x7F]) == 0 && c|0x20 != 'b' && c != 'e' {
+		return span{}
+	}
 	for _, p := range prefixes[s[i]&0x7F] {
 		if !strings.HasPrefix(s[i:], p.text) {
 			continue
