@@ -51,7 +51,8 @@ type Config struct {
 	// API is V2 or V1, "" to probe first.
 	API       string
 	UserAgent string
-	// Timeout bounds one request (60 s).
+	// Timeout bounds the wait for an answer and for every part of it (60 s), not
+	// the time that is spent on what has arrived.
 	Timeout   time.Duration
 	Transport http.RoundTripper
 	// Unpaced drops the pace of requests, for tests against a fake.
@@ -166,8 +167,10 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(c.cfg.Timeout, func() { cancel(errSilent) })
+	defer limit.Stop()
 	req, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return err
@@ -181,7 +184,8 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return c.refusal(res)
 	}
-	if err := read(res.Body); err != nil {
+	limit.Stop()
+	if err := read(&patient{res.Body, limit, c.cfg.Timeout}); err != nil {
 		var own *stop
 		if errors.As(err, &own) {
 			return own.error
@@ -192,6 +196,21 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return &Error{Code: InvalidResponse, Temporary: true, Message: "LangSmith's answer is not complete or not the expected JSON", err: err}
 	}
 	return nil
+}
+
+var errSilent = errors.New("no answer in time")
+
+// patient reads an answer and ends it when nothing comes for too long.
+type patient struct {
+	in    io.Reader
+	limit *time.Timer
+	most  time.Duration
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	p.limit.Reset(p.most)
+	defer p.limit.Stop()
+	return p.in.Read(b)
 }
 
 // stop is an error of the visitor on its way through the reader.
@@ -249,10 +268,10 @@ func (c *Client) networkError(ctx context.Context, err error) error {
 	}
 	var t net.Error
 	switch {
-	case errors.Is(context.Cause(ctx), context.Canceled):
-		return context.Cause(ctx)
-	case errors.As(err, &t) && t.Timeout(), ctx.Err() != nil:
+	case errors.Is(context.Cause(ctx), errSilent), errors.As(err, &t) && t.Timeout():
 		return &Error{Code: RequestTimeout, Temporary: true, Message: fmt.Sprintf("LangSmith did not answer within %s", c.cfg.Timeout), err: err}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
 	return &Error{Code: NetworkError, Temporary: true, Message: "LangSmith at " + c.origin + " cannot be reached", err: err}
 }

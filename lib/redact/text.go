@@ -20,20 +20,23 @@ func scrub(s string) (string, int) {
 	last, n := 0, 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		boundary := i == 0 || !alnum(s[i-1])
+		end := i + 1
 		var found span
 		switch {
+		case class[c]&isAlnum != 0: // the beginning of a word
+			for end < len(s) && class[s[end]]&isAlnum != 0 {
+				end++
+			}
+			if found = credentialAt(s, i); found.to == 0 {
+				found = assignmentAt(s, i)
+			}
 		case c == '-' && strings.HasPrefix(s[i:], "-----BEGIN"):
 			found = pemAt(s, i)
 		case c == ':' && strings.HasPrefix(s[i:], "://"):
 			found = userinfoAt(s, i)
-		case boundary && alnum(c):
-			if found = credentialAt(s, i); found.to == 0 {
-				found = assignmentAt(s, i)
-			}
 		}
 		if found.to <= found.from {
-			i++
+			i = end
 			continue
 		}
 		b.WriteString(s[last:found.from])
@@ -50,13 +53,34 @@ func scrub(s string) (string, int) {
 	return b.String(), n
 }
 
-func alnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+// Classes of bytes: of words, of names, and of what credentials are made of.
+const (
+	isAlnum = 1 << iota
+	isName
+	isToken
+)
 
-func nameByte(c byte) bool { return alnum(c) || c == '_' || c == '-' || c == '.' || c >= 0x80 }
+var class = classes()
 
-func tokenByte(c byte) bool {
-	return alnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '/' || c == '=' || c == '~'
+func classes() (out [256]byte) {
+	for c := range 256 {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
+			out[c] = isAlnum | isName | isToken
+		case c == '_' || c == '-' || c == '.':
+			out[c] = isName | isToken
+		case c == '+' || c == '/' || c == '=' || c == '~':
+			out[c] = isToken
+		case c >= 0x80:
+			out[c] = isName
+		}
+	}
+	return out
 }
+
+func nameByte(c byte) bool { return class[c]&isName != 0 }
+
+func tokenByte(c byte) bool { return class[c]&isToken != 0 }
 
 // prefix begins credentials of a known issuer; least is how many more
 // characters must follow.
@@ -98,7 +122,7 @@ func credentialAt(s string, i int) span {
 		}
 		end := i + len(p.text)
 		digit := false
-		for end < len(s) && (alnum(s[end]) || s[end] == '_' || s[end] == '-' || s[end] == '.') {
+		for end < len(s) && class[s[end]]&(isName|isToken) == isName|isToken {
 			digit = digit || s[end] >= '0' && s[end] <= '9'
 			end++
 		}

@@ -9,6 +9,7 @@ func Rules() []Rule {
 	var all []Rule
 	all = append(all, libRules()...)
 	all = append(all, bundleRules()...)
+	all = append(all, langsmithRules()...)
 	all = append(all, serviceRules()...)
 	all = append(all, commandRules()...)
 	return append(all, generalRules()...)
@@ -84,6 +85,35 @@ func bundleRules() []Rule {
 				"github.com/goccy/go-yaml/...", "github.com/klauspost/compress/...",
 			},
 			Why: "scoring takes regexp2, x/text, one YAML reader and a decompressor, nothing else",
+		},
+	}
+}
+
+func langsmithRules() []Rule {
+	return []Rule{
+		{
+			Name: "connector on records", From: []string{"./langsmith/..."}, Reach: WithTests,
+			Deny:  []string{"ours"},
+			Allow: []string{"./langsmith/...", "./lib/api/...", "./lib/usd", "./lib/redact/...", "./lib/plain/..."},
+			Why:   "the connector knows the wire records and redaction; its command joins it with the client",
+		},
+		{
+			Name: "connector is light", From: []string{"./langsmith/..."}, Reach: Transitive,
+			Deny: []string{"third"}, Why: "the connector needs the standard library only",
+		},
+		{
+			Name: "connector decides", From: []string{"./langsmith"},
+			Deny: []string{"net", "net/http/...", "os", "os/exec"},
+			Why:  "what is read again and when is decided without network, disk or clock, so that a simulator can play it",
+		},
+		{
+			Name: "fakes are for tests", From: []string{"ours"}, Except: []string{"./langsmith/fakesmith/...", "./scripts/..."},
+			Deny: []string{"./langsmith/fakesmith/..."}, Why: "a fake LangSmith is linked into no program that is released",
+		},
+		{
+			Name: "connector command", From: []string{"./cmd/evalrouter-langsmith/..."}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter-langsmith/...", "./langsmith/...", "./lib/..."},
+			Why: "the connector's command is a client; the other parts are other binaries",
 		},
 	}
 }

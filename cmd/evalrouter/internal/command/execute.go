@@ -30,6 +30,9 @@ func Root(a *App, commands ...*argv.Command) *argv.Command {
 
 // Execute runs one command line and answers the exit code.
 func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int {
+	if len(args) > 1 && args[0] == connectorWord && !slices.Contains([]string{"--help", "-h"}, args[1]) {
+		return a.runConnector(args)
+	}
 	// Whether the error is printed as JSON must be known even when the command
 	// line cannot be read to its end.
 	asJSON := slices.Contains(args[:indexOr(args, "--")], "--json")
