@@ -210,6 +210,22 @@ func (s *Server) tree(id string) (out []*Run) {
 // filterV1 is the part of the filter language that is understood here.
 var filterV1 = regexp.MustCompile(`^and\(gte\(start_time, "([^"]+)"\), lte\(start_time, "([^"]+)"\)\)$`)
 
+// unsupportedV1 are fields of version 1 that real clients send as null.
+type unsupportedV1 struct {
+	End       any `json:"end_time"`
+	Error     any `json:"error"`
+	RunType   any `json:"run_type"`
+	Text      any `json:"query"`
+	Trace     any `json:"trace_filter"`
+	Tree      any `json:"tree_filter"`
+	Reference any `json:"reference_example"`
+	Parent    any `json:"parent_run"`
+	Execution any `json:"execution_order"`
+	Skip      any `json:"skip_pagination"`
+}
+
+func (u unsupportedV1) used() bool { return u != unsupportedV1{} }
+
 // queryV1 knows roots of a project, runs by id, and whole traces.
 func (s *Server) queryV1(r *http.Request) (any, *problem) {
 	var q struct {
@@ -222,10 +238,14 @@ func (s *Server) queryV1(r *http.Request) (any, *problem) {
 		Limit   *int     `json:"limit"`
 		Cursor  string   `json:"cursor"`
 		Order   string   `json:"order"`
-		Skip    bool     `json:"skip_pagination"`
+		Since   *string  `json:"start_time"`
+		unsupportedV1
 	}
 	if p := strict(r, &q); p != nil {
 		return nil, p
+	}
+	if q.used() {
+		return nil, &problem{501, "the fake does not know this filter"}
 	}
 	size := 100
 	if q.Limit != nil {
@@ -250,6 +270,12 @@ func (s *Server) queryV1(r *http.Request) (any, *problem) {
 		found = s.tree(q.Trace)
 	default:
 		lo, hi := time.Time{}, now.Add(1000*time.Hour)
+		if q.Since != nil {
+			var p *problem
+			if lo, _, p = window(*q.Since, "", now); p != nil {
+				return nil, p
+			}
+		}
 		if q.Filter != "" {
 			m := filterV1.FindStringSubmatch(q.Filter)
 			if m == nil {

@@ -18,6 +18,7 @@ import (
 const usage = `usage: scripts/prove sim|kill|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
+       scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
 
   sim       play N seeded histories of the engine, each twice (500)
   kill      kill the service N times in runs of real answers, twenty to a run (100)
@@ -26,7 +27,11 @@ const usage = `usage: scripts/prove sim|kill|crash|disk|mutants [-n N] [-first S
   mutants   break the code in each known way, at most N, and see a test fail (all);
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
-  fuzz      every fuzz target of scoring for a while, or those with NAME in theirs`
+  fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
+  langsmith           play N histories (50) of the LangSmith connector with as many roots as -roots (100000) on a
+                      virtual clock; -seeds is another name of -n
+  langsmith-kill      kill the connector N times at its requests (500)
+  langsmith-backfill  import N traces (100000) and show the connector's peak memory`
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -36,10 +41,12 @@ func run(args []string) int {
 	}
 	flags := flag.NewFlagSet("scripts/prove", flag.ContinueOnError)
 	n := flags.Int("n", 0, "how many")
+	flags.IntVar(n, "seeds", 0, "how many")
 	first := flags.Uint64("first", 1, "the first seed")
 	only := flags.String("only", "", "only mutants whose file or name holds this")
 	each := flags.Duration("time", 10*time.Minute, "how long for each fuzz target")
 	wanted := flags.String("target", "", "fuzz targets with this in their name")
+	roots := flags.Int("roots", 100_000, "roots in each history of the connector")
 	if flags.Parse(args[1:]) != nil || flags.NArg() > 0 {
 		return help()
 	}
@@ -60,6 +67,12 @@ func run(args []string) int {
 		err = scoring()
 	case "fuzz":
 		err = fuzz(*each, *wanted)
+	case "langsmith":
+		err = langsmith(orElse(*n, 50), *roots, *first)
+	case "langsmith-kill":
+		err = langsmithKill(orElse(*n, 500))
+	case "langsmith-backfill":
+		err = langsmithBackfill(orElse(*n, 100_000))
 	default:
 		return help()
 	}
