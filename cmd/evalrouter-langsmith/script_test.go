@@ -137,7 +137,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ls": scriptRun, "stored": scriptStored, "duplicates": scriptDuplicates, "fault": scriptFault, "more": scriptMore, "canary": scriptCanary,
+			"ls": scriptRun, "stored": scriptStored, "duplicates": scriptDuplicates, "fault": scriptFault, "more": scriptMore, "finish": scriptFinish, "canary": scriptCanary,
 		},
 	})
 }
@@ -199,6 +199,10 @@ func scriptMore(ts *testscript.TestScript, _ bool, args []string) {
 	for i := range number(ts, args[0]) {
 		scriptSite(ts).smith.Add(trace(1000+i, time.Hour)...)
 	}
+}
+
+func scriptFinish(ts *testscript.TestScript, _ bool, _ []string) {
+	scriptSite(ts).smith.Finish(traceID(99), time.Now())
 }
 
 // scriptCanary fails if the source key is in any file or anything that reached
@@ -290,6 +294,27 @@ func TestTraceOnItsWay_LSM09_LSM10(t *testing.T) {
 	for _, secret := range []string{"planted-secret", sourceKey, "share.invalid", "files.invalid", "in the manifest"} {
 		if strings.Contains(sent, secret) {
 			t.Errorf("%q was sent", secret)
+		}
+	}
+}
+
+// LSM-12: the help page and the docs say that imports need the running process.
+func TestDocs_LSM12(t *testing.T) {
+	t.Parallel()
+	app, out, _ := quiet()
+	if code := app.Execute(t.Context(), []string{"--help"}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "langsmith.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, x := range map[string][2]string{
+		"help page": {out.String(), "Imports are automatic only while sync --watch runs."},
+		"docs":      {string(docs), "The process must stay running for automatic imports."},
+	} {
+		if !strings.Contains(x[0], x[1]) {
+			t.Errorf("%s: %q is not there", where, x[1])
 		}
 	}
 }

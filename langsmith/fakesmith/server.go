@@ -132,6 +132,19 @@ func (s *Server) Add(runs ...*Run) {
 	slices.SortStableFunc(s.roots, func(a, b *Run) int { return b.Start.Compare(a.Start) })
 }
 
+// Finish ends a run.
+func (s *Server) Finish(id string, end time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, tree := range s.trees {
+		for _, r := range tree {
+			if r.ID == id {
+				r.End = end
+			}
+		}
+	}
+}
+
 // Break adds a fault.
 func (s *Server) Break(f Fault) {
 	s.mu.Lock()
