@@ -36,11 +36,23 @@ func (s *Syncer) deliver(ctx context.Context) error {
 		batch, size = batch[:0], 0
 		return err
 	}
+	failures := 0
 	for _, p := range ready {
 		trace, n, err := s.fetch(ctx, p)
+		if err != nil && passing(err) && failures == 0 && ctx.Err() == nil {
+			// One tree that cannot be read must not keep the others waiting. Two in
+			// a row are the source's trouble.
+			failures++
+			s.postpone(p, err)
+			continue
+		}
+		if err != nil && passing(err) {
+			return errors.Join(err, flush()) // what was read need not be read again
+		}
 		if err != nil {
 			return err
 		}
+		failures = 0
 		if n == 0 {
 			continue
 		}
@@ -52,6 +64,20 @@ func (s *Syncer) deliver(ctx context.Context) error {
 		batch, size = append(batch, parcel{p, trace, n}), size+n
 	}
 	return flush()
+}
+
+// postpone puts a root off whose tree could not be read. After PendingMax it is
+// given up.
+func (s *Syncer) postpone(p Pending, err error) {
+	now := s.src.Now()
+	if now.Sub(p.DoneSeen) >= s.cfg.PendingMax {
+		s.bury(p, Unreadable)
+		return
+	}
+	p.Tries++
+	p.Next = now.Add(min(time.Hour, time.Minute<<min(p.Tries, 6)))
+	s.put(p)
+	s.Note("the runs of trace %s cannot be read (%v); next try at %s", p.ID, err, p.Next.Format(time.TimeOnly))
 }
 
 // fetch reads the tree of p. A size of 0 says that there is nothing to send

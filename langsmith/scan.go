@@ -41,7 +41,7 @@ func (s *Syncer) scanDue(ctx context.Context) error {
 	if last := len(s.cfg.Tiers) - 1; due == last {
 		err = s.scanAll(ctx, now)
 	} else {
-		err = s.scan(ctx, later(now.Add(-s.cfg.Tiers[due].Span), s.state.Since), s.end(now))
+		err = s.scan(ctx, later(now.Add(-s.cfg.Tiers[due].Span), s.state.Since), s.end(now), 0)
 	}
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Syncer) scanAll(ctx context.Context, now time.Time) error {
 	end := s.end(now)
 	for lo.Before(end) {
 		hi := earlier(lo.Add(s.window), end)
-		err := s.scan(ctx, lo, hi)
+		err := s.scan(ctx, lo, hi, maxPages)
 		if errors.Is(err, errFull) {
 			s.window /= 2
 			continue
@@ -94,8 +94,9 @@ func (s *Syncer) scanAll(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// scan reads the roots of one window. What is ready is delivered on the way.
-func (s *Syncer) scan(ctx context.Context, lo, hi time.Time) error {
+// scan reads the roots of one window. What is ready is delivered on the way. A
+// window of more than a minute may have most pages, 0 for any number.
+func (s *Syncer) scan(ctx context.Context, lo, hi time.Time, most int) error {
 	q := Query{Min: lo, Max: hi}
 	for pages := 0; ; pages++ {
 		page, err := attempt(ctx, s, func() (Page, error) { return s.src.Roots(ctx, q) })
@@ -111,7 +112,7 @@ func (s *Syncer) scan(ctx context.Context, lo, hi time.Time) error {
 		if page.Next == "" || page.Next == q.Cursor {
 			return nil
 		}
-		if pages >= maxPages && hi.Sub(lo) > time.Minute {
+		if most > 0 && pages >= most && hi.Sub(lo) > time.Minute {
 			return errFull
 		}
 		q.Cursor = page.Next

@@ -71,6 +71,7 @@ type Dead struct {
 const (
 	NeverCompleted = "never_completed"
 	Gone           = "gone"
+	Unreadable     = "unreadable"
 )
 
 // Stats are totals since the state was made.

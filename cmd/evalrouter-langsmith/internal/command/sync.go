@@ -11,6 +11,7 @@ import (
 	"github.com/evalrouter/evalrouter/langsmith/checkpoint"
 	"github.com/evalrouter/evalrouter/langsmith/source"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/redact"
 )
 
 // most is the longest retention of LangSmith; older runs are gone.
@@ -139,7 +140,7 @@ func (j *job) prepare(ctx context.Context) error {
 		}
 	}
 	probed := j.from.Now().UTC()
-	c := langsmith.Change{API: j.from.API(), ProbedAt: &probed}
+	c := langsmith.Change{API: j.from.API(), ProbedAt: &probed, Profile: redact.New(redact.Config{}).Profile()}
 	if j.state.Identity != id {
 		c.Identity = &id
 	}
@@ -208,8 +209,13 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error { return c.a.Sl
 
 func (j *job) syncer() *langsmith.Syncer {
 	seconds := func(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+	// Version 1 lists a tenth as much in a request and allows a tenth of them.
+	var tiers []langsmith.Tier
+	if j.from.API() == source.V1 {
+		tiers = []langsmith.Tier{{Span: 15 * time.Minute}, {Span: 2 * time.Hour, Every: 10 * time.Minute}, {Span: 12 * time.Hour, Every: time.Hour}}
+	}
 	s := langsmith.New(langsmith.Config{
-		Until: j.until, Poll: seconds(j.opts.poll), Settle: max(seconds(j.opts.settle), time.Nanosecond),
+		Tiers: tiers, Until: j.until, Poll: seconds(j.opts.poll), Settle: max(seconds(j.opts.settle), time.Nanosecond),
 		Lookback: seconds(j.opts.lookback * 3600), IncludeIncomplete: j.opts.incomplete, Chance: j.Chance,
 	}, j.state, j.from, j.to, j.file, clock{j.App})
 	s.Note = j.note
