@@ -11,8 +11,8 @@ import (
 var (
 	simSeeds  = flag.Int("sim.seeds", 1, "how many histories to play")
 	simFirst  = flag.Uint64("sim.first", 1, "the first seed")
-	simRoots  = flag.Int("sim.roots", 1500, "root runs in each history")
-	simStride = flag.Int("sim.stride", 11, "of the boundaries to crash at, take every n-th")
+	simRoots  = flag.Int("sim.roots", 600, "root runs in each history")
+	simStride = flag.Int("sim.stride", 37, "of the boundaries to crash at, take every n-th")
 )
 
 // LSM-04: histories of two days and what comes after, with crashes, faults,

@@ -13,7 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/langsmith/fakesmith"
 )
 
-var kills = flag.Int("kills", 12, "how often TestKill kills the program")
+var kills = flag.Int("kills", 6, "how often TestKill kills the program")
 
 // moment is the event at which a program is to die: the n-th one, or the n-th
 // of a delivery. Every request has two, before and after its effect; its answer

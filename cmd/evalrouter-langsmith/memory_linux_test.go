@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,7 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/langsmith/fakesmith"
 )
 
-var backfill = flag.Int("backfill", 400, "how many traces TestBackfill imports")
+var backfill = flag.Int("backfill", 150, "how many traces TestBackfill imports")
 
 // A back-fill needs no more memory for many traces than for few. The pace is
 // off, which only makes it harder.
@@ -24,8 +25,11 @@ func TestBackfill_FlatMemory(t *testing.T) {
 	small := fakesmith.NewSink(false)
 	t.Cleanup(small.Close)
 	runs := make([]*fakesmith.Run, 0, 2**backfill)
+	answer := json.RawMessage(`{"answer":"on its way"}`)
 	for i := range *backfill {
-		runs = append(runs, trace(i+1, time.Duration(i+60)*25*time.Second)...)
+		pair := trace(i+1, time.Duration(i+60)*25*time.Second)
+		pair[0].Outputs = answer
+		runs = append(runs, pair...)
 	}
 	s.smith.Add(runs...)
 	peakPath := filepath.Join(t.TempDir(), "peak")

@@ -121,11 +121,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			s := newSite(fakesmith.Options{NoV2: strings.Contains(env.WorkDir, "old-server")})
 			env.Defer(s.close)
-			finished := 10
-			if strings.Contains(env.WorkDir, "old-server") {
-				finished = 2 // at the pace of version 1
-			}
-			for i := range finished {
+			for i := range 10 {
 				s.smith.Add(trace(i+1, time.Duration(i+2)*time.Hour)...)
 			}
 			open := trace(99, 30*time.Minute)[0]
@@ -134,6 +130,7 @@ func TestScripts(t *testing.T) {
 			env.Values[siteKey{}] = s
 			env.Vars = append(env.Vars, s.env()...)
 			env.Setenv("PROJECT", project)
+			env.Setenv("TEST_UNPACED", "1")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -37,7 +37,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 func client(t *testing.T, s *fakesmith.Server, change func(*source.Config)) (*source.Client, *clock) {
 	t.Helper()
 	c := &clock{noon}
-	cfg := source.Config{Origin: s.URL, AllowHTTP: true, Key: key, Project: project, UserAgent: "test", Timeout: 5 * time.Second, Now: c.Now, Sleep: c.Sleep}
+	cfg := source.Config{Origin: s.URL, AllowHTTP: true, Key: key, Project: project, UserAgent: "test", Timeout: time.Minute, Now: c.Now, Sleep: c.Sleep}
 	if change != nil {
 		change(&cfg)
 	}

@@ -74,20 +74,20 @@ func TestLongTrace_LSM09(t *testing.T) {
 	s := serve(t, fakesmith.Options{})
 	runs := trace(1, noon.Add(-time.Hour))[:1]
 	root := runs[0]
-	for i := range 2600 {
+	for i := range 2100 {
 		id := time.Duration(i).String()
 		runs = append(runs, &fakesmith.Run{
 			ID: id, TraceID: root.ID, Parents: []string{root.ID}, Order: root.Order + "." + root.Start.Add(time.Duration(i)*time.Millisecond).Format("150405.000000") + id, Name: "step", Type: "tool",
 			Start: root.Start.Add(time.Duration(i) * time.Millisecond), End: root.Start.Add(time.Second), ProjectID: project,
-			Inputs: json.RawMessage(`{"text":"` + strings.Repeat("word ", 600) + `"}`),
+			Inputs: json.RawMessage(`{"text":"` + strings.Repeat("word ", 320) + `"}`),
 		})
 	}
 	s.Add(runs...)
 	got := imported(t, s, source.V2)[root.ID]
-	if got.SpanCount != 2601 || got.OmittedSpans != 601 || len(got.Spans) != 2000 || got.Completeness != api.TracePartial || got.Reasons[0] != "runs_omitted" {
+	if got.SpanCount != 2101 || got.OmittedSpans != 101 || len(got.Spans) != 2000 || got.Completeness != api.TracePartial || got.Reasons[0] != "runs_omitted" {
 		t.Errorf("%d spans, %d omitted, %d kept, %s %v", got.SpanCount, got.OmittedSpans, len(got.Spans), got.Completeness, got.Reasons)
 	}
-	if got.Spans[0].SourceSpanID != root.ID || got.Spans[1999].SourceSpanID != runs[2600].ID {
+	if got.Spans[0].SourceSpanID != root.ID || got.Spans[1999].SourceSpanID != runs[2100].ID {
 		t.Error("the first or the last run is not kept")
 	}
 	if _, size, err := got.ContentDigest(); err != nil || size > 3<<20 {
