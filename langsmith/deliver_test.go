@@ -163,6 +163,28 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A tree with a hole waits for the rest, and is sent as partial when that has
+// not come within ten minutes.
+func TestIncompleteTree(t *testing.T) {
+	t.Parallel()
+	s, state := calm(t, 2)
+	late, never := s.roots[0], s.roots[1]
+	late.children, never.children, late.broken, never.broken = 2, 2, true, true
+	if err := polls(t, s, state, langsmith.Config{}, 8); err != nil || len(s.stored) > 0 || len(state.Pending) != 2 {
+		t.Fatalf("%d stored, %d pending, %v", len(s.stored), len(state.Pending), err)
+	}
+	late.broken = false
+	if err := polls(t, s, state, langsmith.Config{}, 30); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.stored[late.id]; a == nil || a.partial || a.accepted != 1 {
+		t.Errorf("the one that became whole: %+v", a)
+	}
+	if b := s.stored[never.id]; b == nil || !b.partial || b.accepted != 1 || b.first.Sub(s.epoch.Add(2*time.Hour)) < 10*time.Minute {
+		t.Errorf("the one that stayed broken: %+v", b)
+	}
+}
+
 // A trace that is gone is noted and left alone.
 func TestGone(t *testing.T) {
 	t.Parallel()

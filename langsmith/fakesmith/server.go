@@ -63,6 +63,7 @@ type Fault struct {
 	RetryAfter string // beside it
 	Body       string // instead of the usual sentence
 	Torn       bool   // answer and close in the middle
+	Cut        int    // answer without the last bytes, so many
 	Hang       bool   // answer nothing until the client gives up
 	Redirect   string // answer with a redirect
 }
@@ -238,9 +239,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v1 bool, h func(*
 	if err != nil {
 		b = fmt.Appendf(nil, `{"detail":%q}`, err)
 	}
-	if fault.Torn {
+	if fault.Torn || fault.Cut > 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
-		b = b[:len(b)/2]
+		if fault.Cut == 0 {
+			fault.Cut = len(b) / 2
+		}
+		b = b[:len(b)-fault.Cut]
 	}
 	s.answer(w, 200, b)
 }

@@ -180,6 +180,7 @@ func TestErrors(t *testing.T) {
 		{"a bad request", fakesmith.Fault{Status: 400}, source.RequestNotAllowed, false, 0},
 		{"a redirect", fakesmith.Fault{Redirect: "https://elsewhere.invalid/"}, source.RedirectRejected, false, 0},
 		{"a torn page", fakesmith.Fault{Torn: true}, source.InvalidResponse, true, 0},
+		{"a page without its last byte", fakesmith.Fault{Cut: 1}, source.InvalidResponse, true, 0},
 		{"no answer", fakesmith.Fault{Hang: true}, source.RequestTimeout, true, 0},
 		{"the key in the answer", fakesmith.Fault{Status: 400, Body: `{"detail":"bad key ` + key + `"}`}, source.RequestNotAllowed, false, 0},
 	}
