@@ -14,9 +14,10 @@ import (
 
 // virtual is a clock that only sleeping moves.
 type virtual struct {
-	mu   sync.Mutex
-	now  time.Time
-	stop func() bool // ends the process when it says so
+	mu    sync.Mutex
+	now   time.Time
+	stop  func() bool // ends the process when it says so
+	state string      // the state file of its processes
 }
 
 func (v *virtual) Now() time.Time {
@@ -51,13 +52,13 @@ func inside(t *testing.T, s *site, v *virtual, args ...string) (code int, out, e
 	}
 	app.Env = func(name string) (string, bool) { x, ok := env[name]; return x, ok }
 	app.Now, app.Sleep = v.Now, v.sleep(cancel)
-	code = app.Execute(ctx, append([]string{"sync", "--project", project, "--state", filepath.Join(t.TempDir(), "s"), "--allow-http"}, args...))
+	code = app.Execute(ctx, append([]string{"sync", "--project", project, "--state", v.state, "--allow-http"}, args...))
 	return code, stdout.String(), stderr.String()
 }
 
 func virtualSite(t *testing.T) (*site, *virtual) {
 	t.Helper()
-	v := &virtual{now: time.Now()}
+	v := &virtual{now: time.Now(), state: filepath.Join(t.TempDir(), "state")}
 	s := newSite(fakesmith.Options{Now: v.Now})
 	t.Cleanup(s.close)
 	for i := range 5 {
@@ -120,6 +121,12 @@ func TestFailures(t *testing.T) {
 			}
 			if n := failing(); n < 1 || n > tt.most {
 				t.Errorf("%d requests to the failing side, want 1 to %d", n, tt.most)
+			}
+			if tt.says == "asks for a pause" { // and status says until when
+				app, out, _ := quiet()
+				if code := app.Execute(t.Context(), []string{"status", "--state", v.state, "--json"}); code != 0 || !strings.Contains(out.String(), `"throttled_until":"20`) {
+					t.Errorf("status: exit code %d, %s", code, out)
+				}
 			}
 			if strings.Contains(errs, sourceKey) || strings.Contains(errs, s.sink.Key) {
 				t.Errorf("a key is in the message:\n%s", errs)
