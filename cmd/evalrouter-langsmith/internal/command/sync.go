@@ -64,10 +64,15 @@ func (a *App) sync(ctx context.Context) (err error) {
 		return errors.Join(err, j.to.client.Close())
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
-	if err := j.prepare(ctx); err != nil {
-		return err
+	if err = j.prepare(ctx); err == nil {
+		err = j.run(ctx)
 	}
-	return j.run(ctx)
+	var done *ended
+	if err != nil && ctx.Err() != nil && !errors.As(err, &done) {
+		j.note("Stopped. What was imported is kept in %s; the same command goes on from there.", j.opts.state)
+		return &ended{exitFailed}
+	}
+	return err
 }
 
 // times reads the flags that are times.
