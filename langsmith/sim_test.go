@@ -26,7 +26,7 @@ func TestHistories_LSM04(t *testing.T) {
 		w := newWorld(seed, *simRoots, span)
 		w.faults = 0.01
 		crashes := 0
-		err := w.play(langsmith.Config{}, w.epoch.Add(span+lookback), func() int {
+		err := w.play(langsmith.Config{}, w.epoch.Add(span+lookback+7*time.Hour), func() int {
 			crashes++
 			if crashes > 60 {
 				return 0

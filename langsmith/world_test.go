@@ -109,7 +109,7 @@ func newWorld(seed uint64, n int, span time.Duration) *world {
 
 // newRoot: 20 % of the clients have a clock that is up to 5 minutes off, 60 %
 // of the runs are shown only when they end, 2 % run long, 0.2 % never end, 1 %
-// arrive up to 2 hours late and 0.1 % nearly a look-back late.
+// arrive up to 2 hours late and 0.1 % up to a look-back after their start.
 func (w *world) newRoot(i int, span time.Duration) *root {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(w.rng.Int64N(int64(d))) }
 	chance := func(p float64) bool { return w.rng.Float64() < p }
@@ -134,7 +134,7 @@ func (w *world) newRoot(i int, span time.Duration) *root {
 	case chance(0.01):
 		late = upTo(2 * time.Hour)
 	case chance(0.001):
-		late = upTo(lookback - 30*time.Hour)
+		late = upTo(lookback - took - 15*time.Minute) // the clock may be 5 minutes off
 	}
 	r.closed = ended.Add(late)
 	r.shown = r.closed
