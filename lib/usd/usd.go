@@ -57,6 +57,50 @@ func Parse(s string) (Micro, error) {
 	return Micro(n), nil
 }
 
+// ParseCeil reads dollars like Parse, with any number of decimals and an
+// exponent, and rounds up to a micro-dollar: what somebody else has charged
+// comes in such numbers. The text is at most 40 characters long.
+func ParseCeil(s string) (Micro, error) {
+	mantissa, exp := s, 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		n, err := strconv.Atoi(s[i+1:])
+		if err != nil {
+			return 0, ErrSyntax
+		}
+		mantissa, exp = s[:i], n
+	}
+	whole, frac, dotted := strings.Cut(mantissa, ".")
+	if len(s) > 40 || whole == "" || !digits(whole) || !digits(frac) || dotted && frac == "" {
+		return 0, ErrSyntax
+	}
+	if exp < -40 || exp > 40 {
+		return 0, ErrRange
+	}
+	all := whole + frac
+	point := len(whole) + exp + 6 // micro-dollars
+	if point < 0 {
+		all, point = strings.Repeat("0", -point)+all, 0
+	}
+	for len(all) < point {
+		all += "0"
+	}
+	head := strings.TrimLeft(all[:point], "0")
+	if len(head) > 16 {
+		return 0, ErrRange
+	}
+	n, err := strconv.ParseInt("0"+head, 10, 64)
+	if err != nil {
+		return 0, ErrRange
+	}
+	if strings.Trim(all[point:], "0") != "" {
+		n++
+	}
+	if Micro(n) > Max {
+		return 0, ErrRange
+	}
+	return Micro(n), nil
+}
+
 // ParseWire reads the wire form: a string of 1 to 16 digits without sign or
 // leading zeros, counting micro-dollars.
 func ParseWire(s string) (Micro, error) {

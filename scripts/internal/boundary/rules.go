@@ -19,8 +19,8 @@ func Rules() []Rule {
 func SiblingRules() []Siblings {
 	return []Siblings{
 		{
-			Name: "provider siblings", Parent: daemon + "/provider", Common: []string{"exchange"},
-			Why: "an adapter knows one provider; what adapters have in common is in provider and exchange",
+			Name: "provider siblings", Parent: daemon + "/provider", Common: []string{"exchange", "body", "sse", "usage", "verdict", "openaihost"},
+			Why: "an adapter knows one provider; what adapters have in common is in provider and in packages that say so here",
 		},
 		{
 			Name: "grade siblings", Parent: daemon + "/grade",

@@ -223,15 +223,16 @@ func (s *Service) firstTask(ctx context.Context, q core.Quote, judged bundle.Jud
 	if err != nil {
 		return 0, err
 	}
-	var worst usd.Micro
-	if q.Target.Priced {
-		worst, err = q.Target.Prices.Worst(adapter.Bound(provider.RequestFor(q, task)), int64(q.OutputBound()))
-	}
+	worst, _, err := q.Target.Worst(adapter.Bound(provider.RequestFor(q, task)), q.OutputBound())
 	if err == nil && judged != nil {
 		var pledge usd.Micro
 		if pledge, err = s.Adapters.Pledge(q, judged, task); err == nil {
 			worst, err = worst.Add(pledge)
 		}
+	}
+	var no *core.Refusal
+	if errors.As(err, &no) {
+		return 0, no
 	}
 	if err != nil {
 		return 0, core.Refuse(core.UnboundedModelCost, "the worst case of one task cannot be computed at these prices")

@@ -11,40 +11,95 @@ type Prices struct {
 	Version string `json:"version"`
 	// Declared rates come from the owner of a connection; they meter what a
 	// provider bills outside and never touch credit.
-	Input      usd.PerMillion `json:"input"`
-	CacheRead  usd.PerMillion `json:"cache_read"`
-	CacheWrite usd.PerMillion `json:"cache_write"`
-	Output     usd.PerMillion `json:"output"`
-	Reasoning  usd.PerMillion `json:"reasoning"`
-	Request    usd.Micro      `json:"request"`
-	Effective  Micros         `json:"effective"`
+	Input     usd.PerMillion `json:"input"`
+	CacheRead usd.PerMillion `json:"cache_read"`
+	// CacheWrite is for writes of the provider's usual life (5 minutes where
+	// there are several), CacheWriteHour for those that live an hour.
+	CacheWrite     usd.PerMillion `json:"cache_write"`
+	CacheWriteHour usd.PerMillion `json:"cache_write_1h,omitempty"`
+	Output         usd.PerMillion `json:"output"`
+	Reasoning      usd.PerMillion `json:"reasoning"`
+	// Long replaces every rate of a call whose input is long.
+	Long      LongContext `json:"long_context,omitzero"`
+	Request   usd.Micro   `json:"request"`
+	Effective Micros      `json:"effective"`
+}
+
+// Rates is a price of each class of tokens.
+type Rates struct {
+	Input          usd.PerMillion `json:"input"`
+	CacheRead      usd.PerMillion `json:"cache_read"`
+	CacheWrite     usd.PerMillion `json:"cache_write"`
+	CacheWriteHour usd.PerMillion `json:"cache_write_1h"`
+	Output         usd.PerMillion `json:"output"`
+	Reasoning      usd.PerMillion `json:"reasoning"`
+}
+
+// LongContext is the tier of calls with more than Above input tokens, cached
+// ones included. Its rates hold for all tokens of such a call, not only for
+// those beyond. Above 0 means that there is no such tier.
+type LongContext struct {
+	Above int64 `json:"above"`
+	Rates
 }
 
 // Usage is what a call consumed, in disjoint classes that are each billed
 // once: cached tokens are not in Input, reasoning tokens are not in Output.
 type Usage struct {
-	Input      int64 `json:"input"`
-	CacheRead  int64 `json:"cache_read,omitempty"`
-	CacheWrite int64 `json:"cache_write,omitempty"`
-	Output     int64 `json:"output"`
-	Reasoning  int64 `json:"reasoning,omitempty"`
+	Input          int64 `json:"input"`
+	CacheRead      int64 `json:"cache_read,omitempty"`
+	CacheWrite     int64 `json:"cache_write,omitempty"`
+	CacheWriteHour int64 `json:"cache_write_1h,omitempty"`
+	Output         int64 `json:"output"`
+	Reasoning      int64 `json:"reasoning,omitempty"`
+	// Billed is what the provider itself says that it charged for the call;
+	// nil when it does not say. It replaces the arithmetic on tokens.
+	Billed *usd.Micro `json:"billed_microusd,omitempty"`
 }
 
 // InputTokens is every input token, cached or not.
-func (u Usage) InputTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+func (u Usage) InputTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.CacheWriteHour }
 
 // OutputTokens is every output token, reasoning included.
 func (u Usage) OutputTokens() int64 { return u.Output + u.Reasoning }
 
-// Cost is what u costs at these prices: exact, rounded up once.
-func (p Prices) Cost(u Usage) (usd.Micro, error) {
-	c, err := usd.Cost(
-		usd.Term{Units: u.Input, Price: p.Input},
-		usd.Term{Units: u.CacheRead, Price: p.CacheRead},
-		usd.Term{Units: u.CacheWrite, Price: p.CacheWrite},
-		usd.Term{Units: u.Output, Price: p.Output},
-		usd.Term{Units: u.Reasoning, Price: p.Reasoning},
+func (p Prices) standard() Rates {
+	return Rates{p.Input, p.CacheRead, p.CacheWrite, p.CacheWriteHour, p.Output, p.Reasoning}
+}
+
+func (r Rates) cost(u Usage) (usd.Micro, error) {
+	return usd.Cost(
+		usd.Term{Units: u.Input, Price: r.Input},
+		usd.Term{Units: u.CacheRead, Price: r.CacheRead},
+		usd.Term{Units: u.CacheWrite, Price: r.CacheWrite},
+		usd.Term{Units: u.CacheWriteHour, Price: r.CacheWriteHour},
+		usd.Term{Units: u.Output, Price: r.Output},
+		usd.Term{Units: u.Reasoning, Price: r.Reasoning},
 	)
+}
+
+func (r Rates) worst(in, out int64) (usd.Micro, error) {
+	return usd.Cost(
+		usd.Term{Units: in, Price: max(r.Input, r.CacheRead, r.CacheWrite, r.CacheWriteHour)},
+		usd.Term{Units: out, Price: max(r.Output, r.Reasoning)},
+	)
+}
+
+func (r Rates) highest() usd.PerMillion {
+	return max(r.Input, r.CacheRead, r.CacheWrite, r.CacheWriteHour, r.Output, r.Reasoning)
+}
+
+// Cost is what u costs at these prices: exact, rounded up once. What the
+// provider says that it charged goes before what the tokens come to.
+func (p Prices) Cost(u Usage) (usd.Micro, error) {
+	if u.Billed != nil {
+		return *u.Billed, nil
+	}
+	rates := p.standard()
+	if p.Long.Above > 0 && u.InputTokens() > p.Long.Above {
+		rates = p.Long.Rates
+	}
+	c, err := rates.cost(u)
 	if err != nil {
 		return 0, err
 	}
@@ -54,21 +109,31 @@ func (p Prices) Cost(u Usage) (usd.Micro, error) {
 // Worst is the most that a call can cost whose input has at most inBound
 // tokens and whose output, reasoning included, at most outBound: every input
 // token at the dearest input class, every output token at the dearest output
-// class. Discounts never lower it.
+// class, in the dearest tier that the input can reach. Discounts never lower
+// it.
 func (p Prices) Worst(inBound, outBound int64) (usd.Micro, error) {
-	c, err := usd.Cost(
-		usd.Term{Units: inBound, Price: max(p.Input, p.CacheRead, p.CacheWrite)},
-		usd.Term{Units: outBound, Price: max(p.Output, p.Reasoning)},
-	)
+	long := p.Long.Above > 0 && inBound > p.Long.Above
+	in := inBound
+	if long {
+		in = p.Long.Above // a longer input pays the other tier
+	}
+	c, err := p.standard().worst(in, outBound)
 	if err != nil {
 		return 0, err
+	}
+	if long {
+		l, err := p.Long.worst(inBound, outBound)
+		if err != nil {
+			return 0, err
+		}
+		c = max(c, l)
 	}
 	return c.Add(p.Request)
 }
 
 // Free says that nothing is billed at these prices: a call reserves nothing.
 func (p Prices) Free() bool {
-	return max(p.Input, p.CacheRead, p.CacheWrite, p.Output, p.Reasoning) == 0 && p.Request == 0
+	return max(p.standard().highest(), p.Long.highest()) == 0 && p.Request == 0
 }
 
 // Settlement is what one answered call does to a run's money.
@@ -105,6 +170,16 @@ func (p Prices) Settle(reserved usd.Micro, usage *Usage) Settlement {
 	return s
 }
 
+// SettleUnreported decides the money of an answer for which the provider is
+// documented to send no usage, although it bills: nothing is charged, the
+// platform bears the estimate, and it is no sign of a faulty endpoint.
+func (p Prices) SettleUnreported(reserved, estimate usd.Micro) Settlement {
+	if p.Free() {
+		return Settlement{}
+	}
+	return Settlement{Absorbed: min(reserved, max(estimate, 0))}
+}
+
 // MaxBelievable is the largest token count that is taken from a provider:
 // 2^53, beyond which JSON numbers stop being exact.
 const MaxBelievable = int64(1) << 53
@@ -113,7 +188,7 @@ const MaxBelievable = int64(1) << 53
 // beyond exactness, neither total beyond ten times its bound, and some input
 // for a request that had some.
 func (u Usage) Believable(inBound, outBound int64) bool {
-	for _, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
+	for _, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.CacheWriteHour, u.Output, u.Reasoning} {
 		if n < 0 || n > MaxBelievable {
 			return false
 		}

@@ -45,6 +45,8 @@ type Quote struct {
 	Algorithm   string      `json:"algorithm"`
 	TaskIDsHash string      `json:"task_ids_hash"`
 	Concurrency Concurrency `json:"concurrency"`
+	// Reasoning is the choice for this model, as checked against its route.
+	Reasoning ReasoningChoice `json:"reasoning,omitzero"`
 	// Limit is the number of calls in flight that the run may have.
 	Limit        int      `json:"limit"`
 	LimitReasons []string `json:"limit_reasons"`
@@ -110,11 +112,12 @@ func (q Quote) Fingerprint() string {
 		Profile, Manifest, Dataset, Tasks, Target, Protocol, Grader, Order string
 		Revision, MaxOutput                                                int
 		Coverage                                                           Coverage
-		Judges                                                             []string `json:",omitempty"`
+		Judges                                                             []string        `json:",omitempty"`
+		Reasoning                                                          ReasoningChoice `json:",omitzero"`
 	}{
 		string(q.Profile.ID), q.Profile.ManifestSHA256, q.Profile.DatasetSHA256, q.TaskIDsHash,
 		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, q.Algorithm,
-		q.Target.Revision, q.OutputBound(), q.Coverage, q.judges(),
+		q.Target.Revision, q.OutputBound(), q.Coverage, q.judges(), q.Reasoning,
 	})
 	if err != nil {
 		panic(err) // strings and integers always marshal

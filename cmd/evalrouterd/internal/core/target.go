@@ -1,5 +1,7 @@
 package core
 
+import "github.com/evalrouter/evalrouter/lib/usd"
+
 // Kinds of target.
 const (
 	Managed    = "managed"
@@ -10,6 +12,9 @@ const (
 const (
 	OpenAIChat        = "openai_chat"
 	OpenAICompletions = "openai_completions"
+	OpenAIResponses   = "openai_responses"
+	AnthropicMessages = "anthropic_messages"
+	GoogleGenerate    = "google_generate"
 	PracticeProtocol  = "practice"
 )
 
@@ -38,11 +43,59 @@ type Target struct {
 	Prices Prices `json:"prices"`
 	// Ceiling is the most calls in flight that the operator or owner allows;
 	// Auto is what "auto" takes.
-	Ceiling int    `json:"ceiling"`
-	Auto    int    `json:"auto"`
-	Status  string `json:"status"` // active or retired
+	Ceiling int `json:"ceiling"`
+	Auto    int `json:"auto"`
+	// OutputBound says what the output limit of a request bounds.
+	OutputBound OutputLimit `json:"output_bound,omitempty"`
+	// UnbilledRefusals says that the provider bills nothing for a request that
+	// it refuses before any output, whatever usage it reports.
+	UnbilledRefusals bool `json:"unbilled_refusals,omitempty"`
+	// Stream asks for every answer as a stream, not only for long ones.
+	Stream bool `json:"stream,omitempty"`
+	// Reasoning is what a caller may choose; the zero value offers nothing.
+	Reasoning Reasoning `json:"reasoning,omitzero"`
+	Status    string    `json:"status"` // active or retired
 	// Offers lists abilities that some benchmarks need, such as "logprobs".
 	Offers []string `json:"offers,omitempty"`
+}
+
+// OutputLimit says which output tokens a request's limit bounds.
+type OutputLimit string
+
+// Output limits of a route.
+const (
+	BoundsTotal   OutputLimit = ""             // all that is billed, reasoning included
+	BoundsVisible OutputLimit = "visible_only" // reasoning comes on top, up to the context window
+	BoundsNothing OutputLimit = "none"         // the server ignores it: such a route is not sold under a cap
+)
+
+// BilledOutput is the most output tokens that a request with this limit can
+// be billed for; ok is false when nothing bounds it.
+func (t Target) BilledOutput(limit int) (n int64, ok bool) {
+	switch t.OutputBound {
+	case BoundsTotal:
+		return int64(limit), true
+	case BoundsVisible:
+		return int64(max(limit, t.ContextWindow)), true
+	}
+	return 0, false
+}
+
+// Worst is the most that one call can cost whose input has at most inBound
+// tokens and whose request limits its output; 0 where nothing is priced. out
+// is the output that the amount covers.
+func (t Target) Worst(inBound int64, limit int) (w usd.Micro, out int64, err error) {
+	out, bounded := t.BilledOutput(limit)
+	switch {
+	case !t.Priced:
+		return 0, max(out, int64(limit)), nil
+	case !bounded && !t.Prices.Free():
+		return 0, 0, Refuse(UnboundedModelCost, "this model ignores the limit on its output, so no cap can bound what a task costs; nothing was started")
+	}
+	if w, err = t.Prices.Worst(inBound, out); err != nil {
+		return 0, 0, Refuse(UnboundedModelCost, "the worst case of one call cannot be computed at these prices")
+	}
+	return w, max(out, int64(limit)), nil
 }
 
 // Metered says that spend is billed by somebody else: it counts against the

@@ -185,6 +185,9 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 		return settled{}, err
 	}
 	done()
+	if out.Malformed && out.Reach == provider.Route && !j.intent.Judge { // every task would end so
+		s.stop, s.why, s.detail = core.ProviderDown, reasonOf(out), detailOf(out)
+	}
 	return s, nil
 }
 
@@ -209,18 +212,17 @@ func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
 
 // response is an answer with its money decided.
 func (r *runner) response(j job, out provider.Outcome) core.Response {
-	usage := out.Usage
-	if usage != nil && !usage.Believable(j.bound, int64(j.req.MaxOutput)) {
-		usage = nil
+	if out.Usage != nil && !out.Usage.Believable(j.bound, j.outBound) {
+		out.Usage = nil
 	}
 	var money core.Settlement
 	if j.by.target.Priced {
-		money = j.by.target.Prices.Settle(j.intent.Worst, usage)
+		money = out.Settle(j.by.target.Prices, j.intent.Worst, j.inputCost)
 	}
 	resp := core.Response{
 		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: j.by.target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,
 		Judge: j.intent.Judge, Open: r.judged != nil && !(j.intent.Judge && j.intent.Part == len(r.judges)-1),
-		Raw: out.Raw, RawSHA256: digest(out.Raw), Finish: string(out.Finish), Usage: usage, RequestID: out.RequestID,
+		Raw: out.Raw, RawSHA256: digest(out.Raw), Finish: string(out.Finish), Usage: out.Usage, RequestID: out.RequestID,
 		Refused: out.Refused, Money: money, Reserved: j.intent.Worst, Transfer: r.e.o.NewCallID(), AbsorbTransfer: r.e.o.NewCallID(),
 		ExpiresAt: r.evidenceUntil(),
 	}

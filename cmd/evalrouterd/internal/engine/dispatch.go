@@ -26,6 +26,10 @@ type job struct {
 	about  answered // what a judge is asked about
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
+	// outBound is the same for output, and inputCost what the input alone can
+	// cost.
+	outBound  int64
+	inputCost usd.Micro
 	// notSent and pushedBack count the attempts of this process that failed in
 	// each way; they have limits of their own.
 	notSent, pushedBack int
@@ -160,10 +164,11 @@ func (r *runner) render(by asker, req provider.Request) (job, error) {
 	}
 	j := job{by: by, req: req, bound: by.adapter.Bound(req)}
 	var worst usd.Micro
-	if by.target.Priced {
-		if worst, err = by.target.Prices.Worst(j.bound, int64(req.MaxOutput)); err != nil {
-			return job{}, fmt.Errorf("bound request: %w", err)
-		}
+	if worst, j.outBound, err = by.target.Worst(j.bound, req.MaxOutput); err == nil {
+		j.inputCost, err = by.target.Prices.Worst(j.bound, 0)
+	}
+	if err != nil {
+		return job{}, fmt.Errorf("bound request: %w", err)
 	}
 	j.intent = core.Intent{Call: core.CallID(r.e.o.NewCallID()), Attempt: req.Attempt, Worst: worst, Hash: digest(body)}
 	return j, nil

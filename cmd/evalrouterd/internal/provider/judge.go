@@ -22,10 +22,8 @@ func (s Set) JudgeWorst(j core.Judge, r Request) (usd.Micro, error) {
 	if !ok {
 		return 0, fmt.Errorf("no adapter speaks %s", j.Target.Protocol)
 	}
-	if !j.Target.Priced {
-		return 0, nil
-	}
-	return j.Target.Prices.Worst(adapter.Bound(r), int64(r.MaxOutput))
+	w, _, err := j.Target.Worst(adapter.Bound(r), r.MaxOutput)
+	return w, err
 }
 
 // blankNonce stands for a nonce where only the length of a prompt counts. It

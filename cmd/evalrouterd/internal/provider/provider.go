@@ -23,6 +23,11 @@ type Request struct {
 	Key       Secret
 	Messages  []bundle.Message
 	MaxOutput int
+	// Reasoning is the choice that the quote was made with.
+	Reasoning core.ReasoningChoice
+	// Likelihood asks how likely the prompt itself is, token by token, instead
+	// of what follows it. Only core.OpenAICompletions can be asked.
+	Likelihood bool
 	// Gold is the task itself, filled only for simulated targets. It is never
 	// serialised or logged.
 	Gold *bundle.Task
@@ -64,15 +69,23 @@ type Outcome struct {
 	Reach Reach
 	// Refused says that the provider signalled a refusal to answer.
 	Refused bool
-	// Malformed says that an answer with usage came, but cannot be read. The
-	// class is Answered, since Usage is set and is paid for; there is no text,
-	// and the task ends with Code, invalid_output.
+	// Malformed says that an answer came that cannot be graded: with usage but
+	// unreadable, or declared a failure by the provider itself. The class is
+	// Answered, since it is paid for, and the task ends with Code,
+	// invalid_output. A Reach of Route says that every task would end so.
 	Malformed bool
 
 	Text   string
 	Finish bundle.Finish
 	// Usage is nil when none was reported, or none that adds up.
 	Usage *core.Usage
+	// UsageState says why Usage is nil, or that it is not.
+	UsageState UsageState
+	// Unbilled says that the provider bills nothing for this answer, whatever
+	// usage it reports.
+	Unbilled bool
+	// Tokens is the prompt with its likelihood, for a request that asked.
+	Tokens []Token
 	// Raw is the body as received, for the record; nil when nothing was.
 	Raw []byte
 
@@ -87,6 +100,27 @@ type Outcome struct {
 	// RetryAfter is the provider's hint; HasRetryAfter tells 0 from none.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
+}
+
+// UsageState is what became of the usage of a call.
+type UsageState string
+
+// States of usage. Only a reported one is ever billed.
+const (
+	UsageNone         UsageState = ""             // no answer, so no usage to expect
+	UsageReported     UsageState = "reported"     // the numbers add up
+	UsageMissing      UsageState = "missing"      // an answer without usage
+	UsageInvalid      UsageState = "invalid"      // no numbers of tokens
+	UsageInconsistent UsageState = "inconsistent" // numbers that contradict each other
+	// UsageByDesign is documented to be billed without being reported.
+	UsageByDesign UsageState = "unreported_by_design"
+)
+
+// Token is a token of a prompt and the logarithm of its probability after
+// those before it; LogProb is nil for the first.
+type Token struct {
+	Text    string
+	LogProb *float64
 }
 
 // Adapter speaks one protocol.

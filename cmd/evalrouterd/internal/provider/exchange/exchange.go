@@ -20,6 +20,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
@@ -28,15 +29,18 @@ import (
 const (
 	// MaxBody is the largest body that is read, in bytes.
 	MaxBody = 8 << 20
+	// MaxStream is the largest stream: each token of one brings hundreds of
+	// bytes with it.
+	MaxStream = 64 << 20
 	// evidence is how much is kept of a body beyond MaxBody.
 	evidence = 64 << 10
 	// presize bounds what is allocated on the word of a Content-Length.
 	presize = 1 << 20
 )
 
-// ErrBodyLimit stands in Reply.Err when a body went beyond MaxBody; Raw then
+// ErrBodyLimit stands in Reply.Err when a body went beyond its limit; Raw then
 // holds only its beginning.
-var ErrBodyLimit = errors.New("answer larger than 8 MiB")
+var ErrBodyLimit = errors.New("answer larger than its limit of 8 MiB, or 64 MiB as a stream")
 
 // oneAnswer is a connection that knows whether more came on it than was asked
 // for. It takes no request then.
@@ -88,7 +92,9 @@ func Do(ctx context.Context, rt http.RoundTripper, p Post) Reply {
 		req.Header[k] = v
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
 	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "evalrouterd")
 	res, err := rt.RoundTrip(req)
@@ -111,8 +117,12 @@ func readBody(res *http.Response) ([]byte, error) {
 	if n := res.ContentLength; n > 0 {
 		buf.Grow(int(min(n, presize)) + bytes.MinRead)
 	}
-	n, err := buf.ReadFrom(io.LimitReader(res.Body, MaxBody+1))
-	if n > MaxBody {
+	most := int64(MaxBody)
+	if kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); res.StatusCode == http.StatusOK && strings.TrimSpace(kind) == "text/event-stream" {
+		most = MaxStream
+	}
+	n, err := buf.ReadFrom(io.LimitReader(res.Body, most+1))
+	if n > most {
 		return bytes.Clone(buf.Bytes()[:evidence]), ErrBodyLimit
 	}
 	return buf.Bytes(), err

@@ -108,7 +108,7 @@ func TestFailure(t *testing.T) {
 		{"stopped during", true, context.Canceled, provider.Unknown, core.CodeOutcomeUnknown, "interrupted", "the call was interrupted while it was under way"},
 		{"late during", true, context.DeadlineExceeded, provider.Unknown, core.CodeProviderTimeout, "timeout", "no complete answer in time"},
 		{"cut", true, io.ErrUnexpectedEOF, provider.Unknown, core.CodeOutcomeUnknown, "cut", "the connection broke before the answer was complete"},
-		{"too large", true, exchange.ErrBodyLimit, provider.Unknown, core.CodeOutcomeUnknown, "body_over_limit", "the answer is larger than 8 MiB"},
+		{"too large", true, exchange.ErrBodyLimit, provider.Unknown, core.CodeOutcomeUnknown, "body_over_limit", "the answer is larger than 8 MiB, or than 64 MiB as a stream"},
 		{"policy error after a connection", true, core.Refuse(core.EndpointRefused, "x"), provider.Unknown, core.CodeOutcomeUnknown, "cut", "the connection broke before the answer was complete"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,25 +19,29 @@ import (
 // messages are ours: an error of the network can name addresses that the
 // caller must not learn.
 func (r Reply) Failure() provider.Outcome {
-	o := provider.Outcome{Class: provider.Unknown, Status: r.Status, Raw: r.Raw, Code: core.CodeOutcomeUnknown}
+	o := provider.Outcome{Class: provider.Unknown, Status: r.Status, Raw: r.Raw, Code: core.CodeOutcomeUnknown, UsageState: provider.UsageMissing}
 	var refused *core.Refusal
 	switch {
 	case !r.Connected && errors.As(r.Err, &refused):
-		o.Class, o.Reach, o.Code, o.Reason = provider.Rejected, provider.Route, core.CodeProviderError, string(refused.Code)
+		o.Class, o.Reach, o.Code, o.Reason, o.UsageState = provider.Rejected, provider.Route, core.CodeProviderError, string(refused.Code), provider.UsageNone
 		o.Message = refused.Message
 	case !r.Connected:
-		o.Class, o.Code, o.Reason, o.Message = provider.NotSent, core.CodeProviderError, "not_sent", unreachable(r.Err)
+		o.Class, o.Code, o.Reason, o.UsageState = provider.NotSent, core.CodeProviderError, "not_sent", provider.UsageNone
+		o.Message = unreachable(r.Err)
 	case errors.Is(r.Err, ErrBodyLimit):
-		o.Reason, o.Message = "body_over_limit", "the answer is larger than 8 MiB"
+		o.Reason, o.Message = "body_over_limit", "the answer is larger than 8 MiB, or than 64 MiB as a stream"
 	case errors.Is(r.Err, context.Canceled):
 		o.Reason, o.Message = "interrupted", "the call was interrupted while it was under way"
 	case timedOut(r.Err):
 		o.Code, o.Reason, o.Message = core.CodeProviderTimeout, "timeout", "no complete answer in time"
 	default:
-		o.Reason, o.Message = "cut", "the connection broke before the answer was complete"
+		o.Reason, o.Message = cut, "the connection broke before the answer was complete"
 	}
 	return o
 }
+
+// cut is the reason of a body whose connection broke.
+const cut = "cut"
 
 func timedOut(err error) bool {
 	var ne net.Error

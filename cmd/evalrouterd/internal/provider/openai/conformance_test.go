@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/providertest"
 )
+
+const oddUsageJSON = `"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":99}`
 
 const usageJSON = `"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}`
 
@@ -28,7 +31,19 @@ func subject() providertest.Subject {
 		Unauthorized: []byte(`{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`),
 		RateLimited:  []byte(`{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`),
 		ServerError:  []byte(`{"error":{"message":"oops","type":"server_error","code":null}}`),
+		BadRequest:   []byte(`{"error":{"message":"no temperature","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`),
+		Overloaded:   []byte(`{"error":{"message":"busy","type":"service_unavailable_error","code":"server_is_overloaded"}}`), OverloadedStatus: 503,
+		None: []byte(`{"id":"c-1","model":"m-1","choices":[]}`),
 	}
+}
+
+// events writes a stream of data lines and [DONE].
+func events(data ...string) []byte {
+	var b strings.Builder
+	for _, d := range append(data, "[DONE]") {
+		b.WriteString("data: " + d + "\n\n")
+	}
+	return []byte(b.String())
 }
 
 func TestChat_Conformance(t *testing.T) {
@@ -36,6 +51,15 @@ func TestChat_Conformance(t *testing.T) {
 	s := subject()
 	s.New = func(tr func(core.Target) http.RoundTripper) provider.Adapter { return openai.Chat(config(tr)) }
 	s.Good = []byte(`{"id":"c-1","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"It is 4."},"finish_reason":"stop"}],` + usageJSON + `}`)
+	choice := func(message, finish, usage string) []byte {
+		return []byte(`{"choices":[{"message":` + message + `,"finish_reason":"` + finish + `"}],` + usage + `}`)
+	}
+	s.Silent = choice(`{"content":null}`, "stop", usageJSON)
+	s.Long = choice(`{"content":"It is 4."}`, "length", usageJSON)
+	s.Refusal = choice(`{"content":null,"refusal":"No."}`, "stop", usageJSON)
+	s.OddUsage = choice(`{"content":"It is 4."}`, "stop", oddUsageJSON)
+	s.Stream = events(`{"choices":[{"delta":{"role":"assistant","content":"It is"}}]}`, `{"choices":[{"delta":{"content":" 4."}}]}`,
+		`{"choices":[{"delta":{},"finish_reason":"stop"}]}`, `{"choices":[],`+usageJSON+`}`)
 	providertest.Run(t, s)
 }
 
@@ -44,6 +68,12 @@ func TestCompletions_Conformance(t *testing.T) {
 	s := subject()
 	s.New = func(tr func(core.Target) http.RoundTripper) provider.Adapter { return openai.Completions(config(tr)) }
 	s.Good = []byte(`{"id":"c-1","model":"m-1","choices":[{"index":0,"text":"It is 4.","finish_reason":"stop"}],` + usageJSON + `}`)
+	choice := func(text, finish, usage string) []byte {
+		return []byte(`{"choices":[{"text":"` + text + `","finish_reason":"` + finish + `"}],` + usage + `}`)
+	}
+	s.Silent, s.Long = choice("", "stop", usageJSON), choice("It is 4.", "length", usageJSON)
+	s.Refusal, s.OddUsage = choice("", "content_filter", usageJSON), choice("It is 4.", "stop", oddUsageJSON)
+	s.Stream = events(`{"choices":[{"text":"It is"}]}`, `{"choices":[{"text":" 4.","finish_reason":null}]}`, `{"choices":[{"text":"","finish_reason":"stop"}],`+usageJSON+`}`)
 	providertest.Run(t, s)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/providertest"
 )
 
 // chatBody is an answer with one choice, made of what stands in its braces.
@@ -227,22 +228,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(chatBody(`"message":{"content":[{"type":"text","text":"4"}]},"finish_reason":"abort"`, `,"error":{"code":400}`)))
 	f.Add([]byte(chatBody(`"text":"4","finish_reason":"length"`, "")))
 	f.Add([]byte(`{"error":["x"],"usage":{"prompt_tokens":1e9}}`))
+	f.Add(events(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`, `{"choices":[],`+usageJSON+`}`))
+	f.Add([]byte("event: error\ndata: {\"error\":{\"message\":\"x\"}}\n\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, a := range []*openai.Adapter{openai.Chat(config(nil)), openai.Completions(config(nil))} {
-			o := a.Parse(raw)
-			if d := cmp.Diff(o, a.Parse(raw)); d != "" {
-				t.Fatal(d)
-			}
-			switch {
-			case o.Class != provider.Answered && o.Class != provider.Unknown:
-				t.Errorf("class %s without a status", o.Class)
-			case o.Class == provider.Unknown && (o.Code == "" || o.Text != ""):
-				t.Errorf("unknown %+v", o)
-			case o.Malformed && (o.Usage == nil || o.Class != provider.Answered || o.Code != core.CodeInvalidOutput || o.Text != ""):
-				t.Errorf("malformed %+v", o)
-			case o.Usage != nil && (o.Usage.Input < 0 || o.Usage.Output < 0 || o.Usage.InputTokens() == 0):
-				t.Errorf("usage %+v", o.Usage)
-			}
+			providertest.CheckParse(t, a, raw)
 		}
 	})
 }

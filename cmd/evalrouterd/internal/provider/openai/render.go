@@ -1,15 +1,13 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/exchange"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openaihost"
 )
 
 type chatBody struct {
@@ -19,8 +17,10 @@ type chatBody struct {
 	// know no other; OpenAI's newer models reject it.
 	MaxTokens           int    `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int    `json:"max_completion_tokens"`
+	ReasoningEffort     string `json:"reasoning_effort,omitempty"`
 	ServiceTier         string `json:"service_tier,omitempty"`
 	Store               *bool  `json:"store,omitempty"`
+	streaming
 }
 
 type message struct {
@@ -28,19 +28,48 @@ type message struct {
 	Content string `json:"content"`
 }
 
+// streaming asks for a stream that says what it cost.
+type streaming struct {
+	Stream  bool           `json:"stream,omitempty"`
+	Options *streamOptions `json:"stream_options,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+	// Obfuscation pads every event against listeners; only OpenAI knows it.
+	Obfuscation *bool `json:"include_obfuscation,omitempty"`
+}
+
+func streamed(r provider.Request, h openaihost.Kind) streaming {
+	if !r.Streams() {
+		return streaming{}
+	}
+	o := &streamOptions{IncludeUsage: true}
+	if h == openaihost.OpenAI {
+		o.Obfuscation = new(bool)
+	}
+	return streaming{Stream: true, Options: o}
+}
+
 // chatRequest sets the output limit under each name that the host takes. To
 // OpenAI it also says what would otherwise follow from a setting of the
 // account: the standard tier, whose prices are the published ones, and that
 // nothing is to be stored.
-func chatRequest(r provider.Request, h host) any {
-	b := chatBody{Model: r.Target.ModelID, MaxCompletionTokens: r.MaxOutput, Messages: make([]message, len(r.Messages))}
+func chatRequest(r provider.Request, h openaihost.Kind) any {
+	b := chatBody{Model: r.Target.ModelID, MaxCompletionTokens: r.MaxOutput, Messages: make([]message, len(r.Messages)), streaming: streamed(r, h)}
 	for i, m := range r.Messages {
 		b.Messages[i] = message{string(m.Role), m.Text}
 	}
+	switch r.Reasoning.Mode {
+	case core.ChooseEffort:
+		b.ReasoningEffort = r.Reasoning.Effort
+	case core.ChooseOff:
+		b.ReasoningEffort = "none"
+	}
 	switch h {
-	case openAI:
+	case openaihost.OpenAI:
 		b.ServiceTier, b.Store = "default", new(bool)
-	case azure:
+	case openaihost.Azure:
 	default:
 		b.MaxTokens = r.MaxOutput
 	}
@@ -51,67 +80,47 @@ type textBody struct {
 	Model     string `json:"model"`
 	Prompt    string `json:"prompt"`
 	MaxTokens int    `json:"max_tokens"`
+	Echo      bool   `json:"echo,omitempty"`
+	LogProbs  int    `json:"logprobs,omitempty"`
+	streaming
 }
 
 // separator stands between the messages of a prompt.
 const separator = "\n\n"
 
-func textRequest(r provider.Request, _ host) any {
+// textRequest asks for what follows the prompt, or for the likelihood of the
+// prompt itself: then for one token more, since servers differ on whether none
+// can be asked for.
+func textRequest(r provider.Request, h openaihost.Kind) any {
 	texts := make([]string, len(r.Messages))
 	for i, m := range r.Messages {
 		texts[i] = m.Text
 	}
-	return textBody{Model: r.Target.ModelID, Prompt: strings.Join(texts, separator), MaxTokens: r.MaxOutput}
+	b := textBody{Model: r.Target.ModelID, Prompt: strings.Join(texts, separator), MaxTokens: r.MaxOutput, streaming: streamed(r, h)}
+	if r.Likelihood {
+		b.MaxTokens, b.Echo, b.LogProbs, b.streaming = 1, true, 1, streaming{}
+	}
+	return b
 }
 
 // Render is the body of the request.
 func (a *Adapter) Render(r provider.Request) ([]byte, error) {
-	at, err := locate(r.Target.BaseURL, a.api.path)
+	at, err := openaihost.Locate(r.Target.BaseURL, a.api.path)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a.api.render(r, at.host)); err != nil {
-		return nil, fmt.Errorf("render request to %s: %w", at.host, err)
+	b, err := exchange.Write(a.api.render(r, at.Kind))
+	if err != nil {
+		return nil, fmt.Errorf("render request to %s: %w", at.Kind, err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return b, nil
 }
 
-// Bound is the most input tokens that r can be billed for. A tokenizer makes
-// at most one token of a byte, but may normalise the text first and then sees
-// more bytes than were sent; and servers add a template around each message
-// and around the whole.
+// Bound is the most input tokens that r can be billed for.
 func (a *Adapter) Bound(r provider.Request) int64 {
-	perMessage, base := int64(16), int64(256)
-	if at, err := locate(r.Target.BaseURL, a.api.path); err == nil && (at.host == openAI || at.host == azure) {
-		perMessage, base = 8, 64
+	at, err := openaihost.Locate(r.Target.BaseURL, a.api.path)
+	if err != nil {
+		return openaihost.Compatible.Bound(r)
 	}
-	n := base + perMessage*int64(len(r.Messages))
-	for _, m := range r.Messages {
-		n += widest(m.Text)
-	}
-	return n
-}
-
-// widest is the largest number of bytes that s has as sent and in the two
-// composed normal forms.
-func widest(s string) int64 {
-	if ascii(s) {
-		return int64(len(s))
-	}
-	if !utf8.ValidString(s) { // as JSON carries it: U+FFFD for each bad byte
-		s = string([]rune(s))
-	}
-	return int64(max(len(s), len(norm.NFC.String(s)), len(norm.NFKC.String(s))))
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return at.Kind.Bound(r)
 }

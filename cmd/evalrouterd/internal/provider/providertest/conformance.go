@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 )
@@ -29,6 +31,19 @@ type Subject struct {
 	Usage core.Usage
 	// Unauthorized, RateLimited and ServerError are bodies of 401, 429, 500.
 	Unauthorized, RateLimited, ServerError []byte
+	// Stream is Good as a stream.
+	Stream []byte
+	// Answers that are complete and hold less than was hoped for: none at all
+	// and without usage, one without text, one that the output limit cut off
+	// after Text, a refusal, and Good with usage that cannot be right.
+	None, Silent, Long, Refusal, OddUsage []byte
+	// BadRequest is a body of 400 about a parameter; Overloaded one that the
+	// provider documents for a lack of capacity, with its status.
+	BadRequest, Overloaded []byte
+	OverloadedStatus       int
+	// Delayed is a body of 429 that asks to wait for 36.5 seconds; nil where
+	// the protocol says so in headers only.
+	Delayed []byte
 }
 
 // Case is one way in which a call can go.
@@ -43,11 +58,16 @@ type Case struct {
 	// Sent is whether the server sees the request.
 	Sent bool
 	Text string
+	// What follows is compared where it is set.
+	Finish     bundle.Finish
+	Refused    bool
+	UsageState provider.UsageState
+	Wait       time.Duration
 }
 
 // Run runs every case.
 func Run(t *testing.T, s Subject) {
-	for _, c := range Cases(s) {
+	for _, c := range append(Cases(s), answers(t, s)...) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, s)
@@ -78,6 +98,12 @@ func (c Case) run(t *testing.T, s Subject) {
 	if o.Class != c.Class || o.Reach != c.Reach || o.Code != c.Code || o.Text != c.Text {
 		t.Errorf("got class %q, reach %q, code %q, text %q; want %q, %q, %q, %q\n%s",
 			o.Class, o.Reach, o.Code, o.Text, c.Class, c.Reach, c.Code, c.Text, c.Why)
+	}
+	if c.Finish != "" && o.Finish != c.Finish || o.Refused != c.Refused || c.UsageState != "" && o.UsageState != c.UsageState {
+		t.Errorf("got finish %q, refused %v, usage %q; want %q, %v, %q\n%s", o.Finish, o.Refused, o.UsageState, c.Finish, c.Refused, c.UsageState, c.Why)
+	}
+	if c.Wait != 0 && (!o.HasRetryAfter || o.RetryAfter != c.Wait) {
+		t.Errorf("got a wait of %s (%v), want %s", o.RetryAfter, o.HasRetryAfter, c.Wait)
 	}
 	if n := st.Requests(); n > 1 || (n == 1) != c.Sent {
 		t.Errorf("the server read %d requests; %s", n, c.Why)
@@ -135,37 +161,40 @@ func Cases(s Subject) []Case {
 		nothing = core.CodeProviderError
 	)
 	half := s.Good[:len(s.Good)/2]
+	at := func(name, why string, s Script, class provider.Class, reach provider.Reach, code string, sent bool, text string) Case {
+		return Case{Name: name, Why: why, Script: s, Class: class, Reach: reach, Code: code, Sent: sent, Text: text}
+	}
 	return []Case{
-		{"answer", "the ordinary case", Script{Status: 200, Body: s.Good}, provider.Answered, "", "", true, s.Text},
-		{"whole body, early end", "the body is complete although the length promised more: the answer is there, and throwing it away costs the owner its price",
-			Script{Status: 200, Body: s.Good, End: EarlyEOF}, provider.Answered, "", "", true, s.Text},
-		{"cut in the middle", "the provider did the work; a second call would be billed again",
-			Script{Status: 200, Body: half, End: EarlyEOF}, provider.Unknown, "", lost, true, ""},
-		{"stalled body", "a slow sender must not hold a worker beyond the deadline",
-			Script{Status: 200, Body: half, End: SilentBody}, provider.Unknown, "", late, true, ""},
-		{"no headers", "the provider may be working still",
-			Script{End: SilentHeaders}, provider.Unknown, "", late, true, ""},
-		{"reset after the request", "the request was read; whether it was processed nobody knows",
-			Script{End: ResetEarly}, provider.Unknown, "", lost, true, ""},
-		{"name not found", "nothing was sent, so the call may be made again freely", Script{End: DNSError}, provider.NotSent, "", nothing, false, ""},
-		{"no TLS", "the handshake failed before the request", Script{Status: 200, Body: s.Good, End: TLSError}, provider.NotSent, "", nothing, false, ""},
-		{"huge body", "memory is bounded whatever a provider sends",
-			Script{Status: 200, Body: bytes.Repeat([]byte(" "), 9<<20)}, provider.Unknown, "", lost, true, ""},
-		{"huge headers", "so it is for headers",
-			Script{Status: 200, Header: map[string]string{"X-Fill": strings.Repeat("x", 100<<10)}, Body: s.Good}, provider.Unknown, "", lost, true, ""},
-		{"compressed all the same", "what was not asked for is not inflated: a small body could become a huge one",
-			Script{Status: 200, Header: map[string]string{"Content-Encoding": "gzip"}, Body: bomb()}, provider.Unknown, "", lost, true, ""},
-		{"not JSON", "a gateway's page is no answer, and no proof that none was made",
-			Script{Status: 200, Body: []byte("<html>ok</html>")}, provider.Unknown, "", lost, true, ""},
-		{"empty body", "likewise", Script{Status: 200}, provider.Unknown, "", lost, true, ""},
-		{"401", "every further task would be rejected too", Script{Status: 401, Body: s.Unauthorized}, provider.Rejected, provider.Connection, core.CodeCredentialRejected, true, ""},
-		{"429", "the provider did no work and says when to come back",
-			Script{Status: 429, Body: s.RateLimited, Header: map[string]string{"Retry-After": "2"}}, provider.Rejected, provider.Overload, core.CodeRateLimited, true, ""},
-		{"429 with a cut body", "the status alone says that no work was done",
-			Script{Status: 429, Body: s.RateLimited[:1], End: EarlyEOF}, provider.Rejected, provider.Overload, core.CodeRateLimited, true, ""},
-		{"500", "a server error comes before, during or after the work", Script{Status: 500, Body: s.ServerError}, provider.Unknown, "", lost, true, ""},
-		{"bare 503", "a proxy says this when it gave up on a finished call", Script{Status: 503, Body: []byte("<html></html>")}, provider.Unknown, "", lost, true, ""},
-		{"504", "the model may be working still", Script{Status: 504}, provider.Unknown, "", late, true, ""},
+		at("answer", "the ordinary case", Script{Status: 200, Body: s.Good}, provider.Answered, "", "", true, s.Text),
+		at("whole body, early end", "the body is complete although the length promised more: the answer is there, and throwing it away costs the owner its price",
+			Script{Status: 200, Body: s.Good, End: EarlyEOF}, provider.Answered, "", "", true, s.Text),
+		at("cut in the middle", "the provider did the work; a second call would be billed again",
+			Script{Status: 200, Body: half, End: EarlyEOF}, provider.Unknown, "", lost, true, ""),
+		at("stalled body", "a slow sender must not hold a worker beyond the deadline",
+			Script{Status: 200, Body: half, End: SilentBody}, provider.Unknown, "", late, true, ""),
+		at("no headers", "the provider may be working still",
+			Script{End: SilentHeaders}, provider.Unknown, "", late, true, ""),
+		at("reset after the request", "the request was read; whether it was processed nobody knows",
+			Script{End: ResetEarly}, provider.Unknown, "", lost, true, ""),
+		at("name not found", "nothing was sent, so the call may be made again freely", Script{End: DNSError}, provider.NotSent, "", nothing, false, ""),
+		at("no TLS", "the handshake failed before the request", Script{Status: 200, Body: s.Good, End: TLSError}, provider.NotSent, "", nothing, false, ""),
+		at("huge body", "memory is bounded whatever a provider sends",
+			Script{Status: 200, Body: bytes.Repeat([]byte(" "), 9<<20)}, provider.Unknown, "", lost, true, ""),
+		at("huge headers", "so it is for headers",
+			Script{Status: 200, Header: map[string]string{"X-Fill": strings.Repeat("x", 100<<10)}, Body: s.Good}, provider.Unknown, "", lost, true, ""),
+		at("compressed all the same", "what was not asked for is not inflated: a small body could become a huge one",
+			Script{Status: 200, Header: map[string]string{"Content-Encoding": "gzip"}, Body: bomb()}, provider.Unknown, "", lost, true, ""),
+		at("not JSON", "a gateway's page is no answer, and no proof that none was made",
+			Script{Status: 200, Body: []byte("<html>ok</html>")}, provider.Unknown, "", lost, true, ""),
+		at("empty body", "likewise", Script{Status: 200}, provider.Unknown, "", lost, true, ""),
+		at("401", "every further task would be rejected too", Script{Status: 401, Body: s.Unauthorized}, provider.Rejected, provider.Connection, core.CodeCredentialRejected, true, ""),
+		at("429", "the provider did no work and says when to come back",
+			Script{Status: 429, Body: s.RateLimited, Header: map[string]string{"Retry-After": "2"}}, provider.Rejected, provider.Overload, core.CodeRateLimited, true, ""),
+		at("429 with a cut body", "the status alone says that no work was done",
+			Script{Status: 429, Body: s.RateLimited[:1], End: EarlyEOF}, provider.Rejected, provider.Overload, core.CodeRateLimited, true, ""),
+		at("500", "a server error comes before, during or after the work", Script{Status: 500, Body: s.ServerError}, provider.Unknown, "", lost, true, ""),
+		at("bare 503", "a proxy says this when it gave up on a finished call", Script{Status: 503, Body: []byte("<html></html>")}, provider.Unknown, "", lost, true, ""),
+		at("504", "the model may be working still", Script{Status: 504}, provider.Unknown, "", late, true, ""),
 	}
 }
 

@@ -17,9 +17,11 @@ import (
 const (
 	EOF           = "eof"                    // whole
 	EarlyEOF      = "eof_early"              // closed before the promised length
+	Reset         = "reset"                  // the connection breaks after the body
 	ResetEarly    = "reset_before_headers"   // reset after the request was read
 	SilentHeaders = "timeout_before_headers" // nothing, ever
 	SilentBody    = "stall"                  // headers and a beginning, then nothing
+	Drip          = "drip"                   // a byte now and then, without end
 	DNSError      = "dns_error"
 	TLSError      = "tls_error"
 )
@@ -67,7 +69,7 @@ func (s *Staged) Last() *http.Request { return s.last.Load() }
 // Context ends soon when the script never answers, and late otherwise.
 func (s *Staged) Context(t testing.TB) context.Context {
 	limit := time.Minute
-	if s.script.End == SilentHeaders || s.script.End == SilentBody {
+	if s.script.End == SilentHeaders || s.script.End == SilentBody || s.script.End == Drip {
 		limit = 100 * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -108,13 +110,47 @@ func (s *Staged) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(s.script.Status)
+	if s.script.End == Drip {
+		drip(w, r)
+		return
+	}
 	if _, err := w.Write(s.script.Body); err != nil {
+		return
+	}
+	if s.script.End == Reset {
+		hangUp(w)
 		return
 	}
 	if s.script.End == SilentBody {
 		if http.NewResponseController(w).Flush() == nil {
 			<-r.Context().Done()
 		}
+	}
+}
+
+// drip sends a space every few milliseconds until the client has gone.
+func drip(w http.ResponseWriter, r *http.Request) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := w.Write([]byte(" ")); err != nil || http.NewResponseController(w).Flush() != nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// hangUp sends what was written and closes the connection without an end.
+func hangUp(w http.ResponseWriter) {
+	if http.NewResponseController(w).Flush() != nil {
+		return
+	}
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		conn.Close()
 	}
 }
 
