@@ -149,6 +149,23 @@ type Pricing struct {
 	ExecutionFeeMicrousd *usd.Micro `json:"execution_fee_microusd"`
 	ProviderCharges      string     `json:"provider_charges"` // included or external
 	EffectiveAt          *time.Time `json:"effective_at"`
+
+	// Cache writes, where the provider bills them apart from other input.
+	CacheWriteMicrousd     *usd.Micro          `json:"cache_write_microusd,omitempty"`
+	CacheWriteHourMicrousd *usd.Micro          `json:"cache_write_1h_microusd,omitempty"`
+	LongContext            *LongContextPricing `json:"long_context,omitempty"`
+}
+
+// LongContextPricing replaces every rate of a call with more than AboveTokens
+// input tokens, cached ones included.
+type LongContextPricing struct {
+	AboveTokens            int64     `json:"above_tokens"`
+	InputMicrousd          usd.Micro `json:"input_microusd"`
+	OutputMicrousd         usd.Micro `json:"output_microusd"`
+	CachedInputMicrousd    usd.Micro `json:"cached_input_microusd"`
+	ReasoningMicrousd      usd.Micro `json:"reasoning_microusd"`
+	CacheWriteMicrousd     usd.Micro `json:"cache_write_microusd"`
+	CacheWriteHourMicrousd usd.Micro `json:"cache_write_1h_microusd"`
 }
 
 // ReasoningControls says what a route lets a caller choose about reasoning.

@@ -10,6 +10,9 @@ import (
 const (
 	OpenAIChat        = "openai_chat"
 	OpenAICompletions = "openai_completions"
+	OpenAIResponses   = "openai_responses"
+	AnthropicMessages = "anthropic_messages"
+	GoogleGenerate    = "google_generate"
 )
 
 // ConnectionRecord is a user's own endpoint. The key is never returned.
@@ -68,4 +71,31 @@ type UpdateConnection struct {
 	APIKey          *string `json:"api_key,omitempty"`
 	MaxOutputTokens *int    `json:"max_output_tokens,omitempty"`
 	ContextWindow   *int    `json:"context_window,omitempty"`
+}
+
+// DiscoveryRecord is what a local service found on its own machine: model
+// servers on the ports that they usually have. Probed lists those ports.
+type DiscoveryRecord struct {
+	Servers []DiscoveredServer `json:"servers"`
+	Probed  []string           `json:"probed"`
+}
+
+// DiscoveredServer is a model server. Its models are not started or asked for
+// anything by looking.
+type DiscoveredServer struct {
+	Server   string            `json:"server"` // ollama, lmstudio, llama.cpp, vllm or openai_compatible
+	BaseURL  string            `json:"base_url"`
+	Protocol string            `json:"protocol"`
+	Version  *string           `json:"version"`
+	NeedsKey bool              `json:"needs_key"`
+	Models   []DiscoveredModel `json:"models"`
+	Note     *string           `json:"note"`
+}
+
+// DiscoveredModel is a model that a server offers. A remote one runs
+// elsewhere, and its owner may bill for it.
+type DiscoveredModel struct {
+	ID            string `json:"id"`
+	ContextWindow *int   `json:"context_window"`
+	Remote        bool   `json:"remote"`
 }

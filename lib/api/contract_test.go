@@ -27,6 +27,7 @@ var records = map[string]any{
 	"EvalRecord": api.EvalRecord{}, "EvalPricing": api.EvalPricing{}, "BenchmarkDetail": api.BenchmarkDetail{},
 	"BenchmarkRecord": api.BenchmarkRecord{}, "BenchmarkQuoteAvailability": api.BenchmarkQuoteAvailability{},
 	"ManagedRoute": api.ManagedRoute{}, "CompatibleRoute": api.CompatibleRoute{}, "Reason": api.Reason{}, "Pricing": api.Pricing{},
+	"LongContextPricing": api.LongContextPricing{}, "DiscoveryRecord": api.DiscoveryRecord{}, "DiscoveredServer": api.DiscoveredServer{}, "DiscoveredModel": api.DiscoveredModel{},
 	"ReasoningControls": api.ReasoningControls{}, "ReasoningBudget": api.ReasoningBudget{}, "ReasoningChoice": api.ReasoningChoice{},
 	"ExecutionOptions": api.ExecutionOptions{}, "EnvironmentFamily": api.EnvironmentFamily{}, "EnvironmentRecord": api.EnvironmentRecord{},
 	"EnvironmentLimits": api.EnvironmentLimits{}, "EnvironmentRights": api.EnvironmentRights{},

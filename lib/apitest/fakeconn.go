@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (f *Fake) createConnection(in *request) (*reply, *failure) {
 			bad = append(bad, api.FieldError{Path: e.path, Code: "required"})
 		}
 	}
-	if n.Protocol != api.OpenAIChat && n.Protocol != api.OpenAICompletions {
+	if !slices.Contains([]string{api.OpenAIChat, api.OpenAICompletions, api.OpenAIResponses, api.AnthropicMessages, api.GoogleGenerate}, n.Protocol) {
 		bad = append(bad, api.FieldError{Path: "protocol", Code: "unknown"})
 	}
 	if (n.PriceInMicrousd == nil) != (n.PriceOutMicrousd == nil) {

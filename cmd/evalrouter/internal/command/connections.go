@@ -100,7 +100,7 @@ func connectionsCreate(a *App) *argv.Command {
 	fs.String(&c.in.Name, "name", "NAME", "what you call it (required)")
 	fs.String(&c.in.BaseURL, "endpoint", "URL", "its base URL, usually ending in /v1 (required)")
 	fs.String(&c.in.ModelID, "model", "MODEL", "the model to ask for (required)")
-	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default", api.OpenAIChat, api.OpenAICompletions)
+	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default", api.OpenAIChat, api.OpenAICompletions, api.OpenAIResponses, api.AnthropicMessages, api.GoogleGenerate)
 	fs.Bool(&c.keyStdin, "key-stdin", "read the provider key from stdin")
 	fs.String(&c.keyEnv, "key-env", "VARIABLE", "read the provider key from a variable")
 	fs.Bool(&c.noKey, "no-key", "the endpoint needs no key")
@@ -110,7 +110,7 @@ func connectionsCreate(a *App) *argv.Command {
 	fs.Int(&c.in.ContextWindow, "context-window", "N", "the model's context window (32768)", 1, 100_000_000).Rare()
 	return &argv.Command{
 		Name: "create", Args: "--name NAME --endpoint URL --model MODEL [flags]",
-		Short: "Register an OpenAI-compatible endpoint",
+		Short: "Register a model endpoint",
 		Long:  "Without a key flag the key is asked for and not shown. With both prices a run's\ncap also bounds what the provider bills.",
 		Examples: []string{
 			"evalrouter connections create --name my --endpoint URL --model m --no-key",

@@ -68,8 +68,8 @@ type QuoteRequest struct {
 	Preview      bool
 	Concurrency  core.Concurrency
 	OutputFormat string
-	// Reasoning is the requested mode, "" for the provider's default.
-	Reasoning string
+	// Reasoning is what is asked of the model, zero for the provider's default.
+	Reasoning core.ReasoningChoice
 }
 
 // Quote computes what a run would be. Unless it is a preview, it is kept and
@@ -108,8 +108,6 @@ func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (cor
 
 func (r QuoteRequest) check() error {
 	switch {
-	case r.Reasoning != "" && r.Reasoning != "provider_default":
-		return core.Refuse(core.ReasoningUnsupported, "this model offers no choice of reasoning; leave it out or ask for provider_default")
 	case r.OutputFormat != "" && r.OutputFormat != "default":
 		return core.Refuse(core.OutputFormat, "this benchmark has one output format, default")
 	case !r.Full && r.SampleCount != nil && (*r.SampleCount < 1 || *r.SampleCount > core.MaxSample):
@@ -148,10 +146,16 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	if err != nil {
 		return core.Quote{}, err
 	}
+	if err := t.Reasoning.Check(r.Reasoning, core.OutputBound(p, t)); err != nil {
+		return core.Quote{}, err
+	}
+	if r.Reasoning.Mode == core.ReasoningDefault {
+		r.Reasoning = core.ReasoningChoice{} // what nothing says
+	}
 	now := s.Store.Now()
 	q := core.Quote{
 		ID: core.QuoteID(s.NewID()), Workspace: sc.Workspace, Epoch: w.Epoch, Name: r.Name, CreatedAt: now, ExpiresAt: now + core.QuoteLife,
-		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Algorithm: core.OrderAlgorithm, Concurrency: r.Concurrency, Warnings: []string{},
+		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Algorithm: core.OrderAlgorithm, Concurrency: r.Concurrency, Reasoning: r.Reasoning, Warnings: []string{},
 	}
 	if r.Cap != nil {
 		q.Cap = *r.Cap

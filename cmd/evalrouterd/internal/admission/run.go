@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
@@ -54,8 +56,17 @@ func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) e
 	return nil
 }
 
-// unchanged says whether a managed route is offered as it was frozen.
+// unchanged says whether a managed route is offered as it was frozen: its
+// address, model, prices, limits and all else that a run takes from its quote.
 func (s *Service) unchanged(was core.Target) bool {
 	now, ok := s.Catalog.Route(was.RouteID)
-	return ok && now.Status == "active" && now.Revision == was.Revision && now.Prices == was.Prices
+	if !ok || now.Status != "active" {
+		return false
+	}
+	a, err := json.Marshal(now)
+	if err != nil {
+		return false
+	}
+	b, err := json.Marshal(was)
+	return err == nil && bytes.Equal(a, b)
 }

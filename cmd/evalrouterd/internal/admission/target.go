@@ -57,7 +57,7 @@ func TargetOf(c core.ConnectionInfo) (core.Target, error) {
 	if c.PriceIn != nil {
 		in, out := usd.PerMillion(*c.PriceIn), usd.PerMillion(*c.PriceOut)
 		t.Priced = true
-		t.Prices = core.Prices{Version: "declared", Input: in, CacheRead: in, CacheWrite: in, Output: out, Reasoning: out, Effective: c.CreatedAt}
+		t.Prices = core.Prices{Version: "declared", Input: in, CacheRead: in, CacheWrite: in, CacheWriteHour: in, Output: out, Reasoning: out, Effective: c.CreatedAt}
 	}
 	return t, nil
 }

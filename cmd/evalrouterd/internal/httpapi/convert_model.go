@@ -31,7 +31,41 @@ func pricing(t core.Target) *api.Pricing {
 	p.CachedInputMicrousd, p.ReasoningMicrousd = rate(t.Prices.CacheRead), rate(t.Prices.Reasoning)
 	p.PerRequestMicrousd = ptr(t.Prices.Request)
 	p.EffectiveAt = maybeTime(t.Prices.Effective)
+	if v := t.Prices.CacheWrite; v != t.Prices.Input {
+		p.CacheWriteMicrousd = rate(v)
+	}
+	if v := t.Prices.CacheWriteHour; v != t.Prices.Input && v != 0 {
+		p.CacheWriteHourMicrousd = rate(v)
+	}
+	if l := t.Prices.Long; l.Above > 0 {
+		p.LongContext = &api.LongContextPricing{
+			AboveTokens: l.Above, InputMicrousd: usd.Micro(l.Input), OutputMicrousd: usd.Micro(l.Output), CachedInputMicrousd: usd.Micro(l.CacheRead),
+			ReasoningMicrousd: usd.Micro(l.Reasoning), CacheWriteMicrousd: usd.Micro(l.CacheWrite), CacheWriteHourMicrousd: usd.Micro(l.CacheWriteHour),
+		}
+	}
 	return p
+}
+
+// reasoningControls are what a route lets its caller choose.
+func reasoningControls(r core.Reasoning) *api.ReasoningControls {
+	if r.IsZero() {
+		return &api.ReasoningControls{Mode: core.ReasoningNone}
+	}
+	c := &api.ReasoningControls{Mode: r.Mode, Efforts: r.Efforts, DefaultEffort: maybe(r.DefaultEffort), Note: maybe(r.Note)}
+	if r.Mode == core.ReasoningBudget {
+		c.Budget = &api.ReasoningBudget{MinTokens: r.MinTokens, MaxTokens: r.MaxTokens, Step: max(r.Step, 1), CanDisable: r.CanDisable}
+		if r.DefaultTokens > 0 {
+			c.Budget.DefaultTokens = ptr(r.DefaultTokens)
+		}
+	}
+	return c
+}
+
+func reasoningChoice(c core.ReasoningChoice) *api.ReasoningChoice {
+	if c.Mode == "" {
+		return nil
+	}
+	return &api.ReasoningChoice{Mode: c.Mode, Effort: c.Effort, BudgetTokens: c.Tokens}
 }
 
 func limitsOf(t core.Target) map[string]any {
@@ -41,7 +75,7 @@ func limitsOf(t core.Target) map[string]any {
 func managedRoute(t core.Target) api.ManagedRoute {
 	r := api.ManagedRoute{
 		ID: string(t.RouteID), ModelID: t.ModelID, DisplayName: t.DisplayName, Provider: t.Provider, Status: t.Status, PriceVersion: t.Prices.Version,
-		Revision: t.Revision, Capabilities: []string{chat}, Pricing: pricing(t), Limits: limitsOf(t), Reasoning: &api.ReasoningControls{Mode: "none"},
+		Revision: t.Revision, Capabilities: []string{chat}, Pricing: pricing(t), Limits: limitsOf(t), Reasoning: reasoningControls(t.Reasoning),
 		Benchmarkable: t.Status == "active" && !t.JudgeOnly, Simulated: t.Simulated,
 	}
 	if t.Simulated {
@@ -68,7 +102,13 @@ func priceVersion(t core.Target) string {
 	return t.Prices.Version
 }
 
-func selectedModel(q core.Quote) api.SelectedModel { return targetModel(q.Target, q.OutputBound()) }
+func selectedModel(q core.Quote) api.SelectedModel {
+	m := targetModel(q.Target, q.OutputBound())
+	if c := reasoningChoice(q.Reasoning); c != nil {
+		m.Generation["reasoning"] = c
+	}
+	return m
+}
 
 func targetModel(t core.Target, maxOutput int) api.SelectedModel {
 	limits := limitsOf(t)

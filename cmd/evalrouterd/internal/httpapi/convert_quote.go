@@ -16,7 +16,7 @@ func quoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord {
 	r := api.QuoteRecord{
 		ID: string(q.ID), PriceVersion: priceVersion(q.Target), CreatedAt: timeOf(q.CreatedAt), ExpiresAt: timeOf(q.ExpiresAt), Plan: quotePlan(q.Quote),
 		Retention: api.RetentionPolicy{RawDays: core.RawDays, SummaryDays: core.SummaryDays, StartsAt: "run_created_at"},
-		Status:    status, RunID: maybe(q.Run), OutputFormat: ptr("default"), Concurrency: quoteConcurrency(q.Quote),
+		Status:    status, RunID: maybe(q.Run), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning), Concurrency: quoteConcurrency(q.Quote),
 		Compatibility: api.Compatibility{OK: true, Reasons: []api.Reason{}}, Preview: q.Preview, ExpiresIn: max(0, int64(q.ExpiresAt-now)/1_000_000),
 	}
 	if q.Cap > 0 {

@@ -56,7 +56,7 @@ func (s *Server) quoteRequest(ctx context.Context, n api.NewQuote) (admission.Qu
 		r.Concurrency = core.Concurrency{Max: c.Max, N: c.N}
 	}
 	if n.Reasoning != nil {
-		r.Reasoning = n.Reasoning.Mode
+		r.Reasoning = core.ReasoningChoice{Mode: n.Reasoning.Mode, Effort: n.Reasoning.Effort, Tokens: n.Reasoning.BudgetTokens}
 	}
 	if n.OutputFormat != nil {
 		r.OutputFormat = *n.OutputFormat

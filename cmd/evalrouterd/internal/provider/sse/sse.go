@@ -128,27 +128,36 @@ func (r *Reader) add(line []byte) {
 func (r *Reader) line() ([]byte, error) {
 	var line []byte
 	for {
-		c, err := r.in.ReadByte()
+		if _, err := r.in.Peek(1); err != nil {
+			return r.first(line), err
+		}
+		ready, err := r.in.Peek(r.in.Buffered())
 		if err != nil {
 			return r.first(line), err
 		}
 		if r.skip {
 			r.skip = false
-			if c == '\n' {
+			if ready[0] == '\n' {
+				r.in.Discard(1) // it is buffered
 				continue
 			}
 		}
-		switch c {
-		case '\r':
-			r.skip = true
-			return r.first(line), nil
-		case '\n':
-			return r.first(line), nil
+		n := bytes.IndexAny(ready, "\r\n")
+		ended := n >= 0
+		if !ended {
+			n = len(ready)
 		}
-		if r.size++; r.size > MaxEvent {
+		if r.size += n; r.size > MaxEvent {
 			return nil, ErrTooLong
 		}
-		line = append(line, c)
+		line = append(line, ready[:n]...)
+		if !ended {
+			r.in.Discard(n)
+			continue
+		}
+		r.skip = ready[n] == '\r'
+		r.in.Discard(n + 1)
+		return r.first(line), nil
 	}
 }
 
