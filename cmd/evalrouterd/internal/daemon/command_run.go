@@ -11,13 +11,14 @@ func serveCommand(f *flagSet) action {
 	data, verbose := f.data(), f.toggle("verbose", "log every request")
 	addr := f.StringLong("addr", "127.0.0.1:7788", "`HOST:PORT` to listen on")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
+	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		r := runner{sys: sys, data: dir, providers: *providers, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}))
 	}
 }
@@ -27,6 +28,7 @@ func localCommand(f *flagSet) action {
 	port := f.IntLong("port", defaultPort, "first loopback `PORT` to try")
 	idle := f.DurationLong("idle", defaultIdle, "end after this `TIME` without a request or an active run")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
+	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -35,7 +37,7 @@ func localCommand(f *flagSet) action {
 		if *port < 0 || *port > 65535 || *idle <= 0 {
 			return refuse("invalid_input", "--port is 0 to 65535 and --idle is more than nothing")
 		}
-		r := runner{sys: sys, data: dir, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		r := runner{sys: sys, data: dir, providers: *providers, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
 }

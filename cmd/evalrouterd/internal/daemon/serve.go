@@ -45,36 +45,46 @@ const recordSchema = "evalrouter.local_service.v1"
 
 // runner is what serve and local have in common.
 type runner struct {
-	sys   System
-	data  string
-	grace time.Duration
-	log   *slog.Logger
+	sys  System
+	data string
+	// providers names the operator's file of routes; "" is the one in the data
+	// directory, if there is one.
+	providers string
+	grace     time.Duration
+	log       *slog.Logger
 }
 
-// begin opens the directory and takes its lock.
-func (r *runner) begin(ctx context.Context) (*open, *os.File, error) {
+// begin opens the directory, takes its lock and offers the operator's routes.
+func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
 	d, err := openDir(r.data)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	routes, err := loadManaged(d, r.providers, r.sys.Getenv)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	lock, err := d.takeLock()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	data, err := openData(ctx, d)
 	if err != nil {
 		lock.Close()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if err := data.unlock(ctx); err != nil {
-		return nil, nil, errors.Join(err, data.close(), lock.Close())
+	if err = data.unlock(ctx); err == nil {
+		err = routes.offer(ctx, data)
 	}
-	return data, lock, nil
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, data.close(), lock.Close())
+	}
+	return data, routes, lock, nil
 }
 
 // serve answers API keys on any address.
 func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy) error {
-	data, lock, err := r.begin(ctx)
+	data, routes, lock, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +97,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy)
 		return errors.Join(err, l.Close(), data.close())
 	}
 	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
-	s, err := newService(data, options{policy: policy, version: r.sys.Version, log: r.log})
+	s, err := newService(data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log})
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
@@ -103,12 +113,12 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy)
 
 // local is the on-demand service of one person on this machine.
 func (r *runner) local(ctx context.Context, port int, idle time.Duration) error {
-	data, lock, err := r.begin(ctx)
+	data, routes, lock, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	s, l, err := r.prepareLocal(ctx, data, port)
+	s, l, err := r.prepareLocal(ctx, data, routes, port)
 	if err != nil {
 		return errors.Join(err, data.close())
 	}
@@ -125,7 +135,7 @@ func (r *runner) local(ctx context.Context, port int, idle time.Duration) error 
 	return err
 }
 
-func (r *runner) prepareLocal(ctx context.Context, data *open, port int) (*service, net.Listener, error) {
+func (r *runner) prepareLocal(ctx context.Context, data *open, routes *managed, port int) (*service, net.Listener, error) {
 	token, err := data.dir.ownerToken()
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +153,7 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, port int) (*servi
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
-		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
+		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes, owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
@@ -92,6 +90,7 @@ type service struct {
 	engine  *engine.Engine
 	server  *httpapi.Server
 	pool    *netguard.Pool
+	managed *managed
 	changes *changes
 	log     *slog.Logger
 	// answers keeps what was received until it is recorded; kept is what an
@@ -103,6 +102,7 @@ type service struct {
 // options is what serve and local start alike.
 type options struct {
 	policy  netguard.Policy
+	managed *managed
 	owner   string
 	hosts   func(string) bool
 	version string
@@ -111,11 +111,8 @@ type options struct {
 
 // newService joins the parts. Nothing runs yet.
 func newService(data *open, o options) (*service, error) {
-	s := &service{open: data, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), changes: newChanges(), log: o.log}
-	calls := openai.Config{Transport: func(t core.Target) http.RoundTripper { return s.pool.For(t.Name()) }, Now: time.Now}
-	adapters := provider.Set{
-		core.OpenAIChat: openai.Chat(calls), core.OpenAICompletions: openai.Completions(calls), core.PracticeProtocol: practice.New(practice.Wait),
-	}
+	s := &service{open: data, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log}
+	adapters := adapters(o.managed, s.pool)
 	connections := &connection.Service{
 		Store: s.store, Sealer: s.master, Adapters: adapters, Now: time.Now, NewID: newID,
 		CheckURL: func(base string) (*url.URL, error) { return o.policy.CheckURL(base) },
@@ -130,7 +127,7 @@ func newService(data *open, o options) (*service, error) {
 	if s.answers, s.kept, err = spool.Open(s.dir.path(answersFile)); err != nil {
 		return nil, err
 	}
-	s.engine = engine.New(s.engineOptions(adapters, connections))
+	s.engine = engine.New(s.engineOptions(adapters, credentials{connections, o.managed}))
 	wake := waker{s.engine, s.changes}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
@@ -141,9 +138,9 @@ func newService(data *open, o options) (*service, error) {
 	return s, err
 }
 
-func (s *service) engineOptions(adapters provider.Set, connections *connection.Service) engine.Options {
+func (s *service) engineOptions(adapters provider.Set, keys engine.Keys) engine.Options {
 	return engine.Options{
-		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: connections, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
+		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
 		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: newID(), Changed: s.changes.publish,
 	}
 }
@@ -168,5 +165,6 @@ func (s *service) stop(ctx context.Context) error {
 		err = nil
 	}
 	s.pool.Close()
+	s.managed.pool.Close()
 	return errors.Join(err, s.answers.Close(), s.close())
 }
