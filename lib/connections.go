@@ -49,3 +49,9 @@ func (s *Connections) Disable(ctx context.Context, id string) error {
 	_, err := do[api.OKResponse](ctx, s.c, call{op: "disable connection " + id, method: http.MethodDelete, path: path("connections", id)})
 	return err
 }
+
+// Discover asks a local service which model servers run on its machine. It
+// looks at a few ports and sends no model request. Other services refuse.
+func (s *Connections) Discover(ctx context.Context) (api.DiscoveryRecord, error) {
+	return do[api.DiscoveryRecord](ctx, s.c, call{op: "look for model servers", method: http.MethodPost, path: path("connections", "discover")})
+}

@@ -26,6 +26,7 @@ func (f *Fake) routes() []route {
 		{"GET /v1/catalog/compatibility", "", false, f.listCompatible},
 		{"GET /v1/connections", "connections:read", false, f.listConnections},
 		{"POST /v1/connections", "connections:write", false, f.createConnection},
+		{"POST /v1/connections/discover", "connections:read", false, f.discover},
 		{"POST /v1/connections/{id}/check", "connections:write", false, f.checkConnection},
 		{"PATCH /v1/connections/{id}", "connections:write", false, f.updateConnection},
 		{"DELETE /v1/connections/{id}", "connections:write", false, f.disableConnection},

@@ -134,3 +134,17 @@ func answers(ctx context.Context, c *api.ConnectionRecord) bool {
 	res.Body.Close()
 	return res.StatusCode == http.StatusOK
 }
+
+// discover finds the same two servers each time.
+func (f *Fake) discover(*request) (*reply, *failure) {
+	version, window, note := "0.34.0", 8192, "it tells its models only with a key"
+	return ok(api.DiscoveryRecord{
+		Probed: []string{"127.0.0.1:11434", "127.0.0.1:1234", "127.0.0.1:8080", "127.0.0.1:8000"},
+		Servers: []api.DiscoveredServer{
+			{Server: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Protocol: api.OpenAIChat, Version: &version, Models: []api.DiscoveredModel{
+				{ID: "llama3.2:3b", ContextWindow: &window}, {ID: "big:cloud", Remote: true},
+			}},
+			{Server: "vllm", BaseURL: "http://127.0.0.1:8000/v1", Protocol: api.OpenAIChat, NeedsKey: true, Models: []api.DiscoveredModel{}, Note: &note},
+		},
+	})
+}

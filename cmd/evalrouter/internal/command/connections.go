@@ -19,10 +19,10 @@ import (
 // Connections manages the user's own endpoints.
 func Connections(a *App) *argv.Command {
 	return &argv.Command{
-		Name: "connections", Args: "list|create|check", Short: "Manage your own model endpoints",
+		Name: "connections", Args: "list|create|check|discover", Short: "Manage your own model endpoints",
 		Long:     "The provider bills their calls to you, outside EvalRouter's credit.",
 		Examples: []string{"evalrouter connections list", "evalrouter connections check mine"},
-		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a)},
+		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a), connectionsDiscover(a)},
 	}
 }
 
@@ -100,7 +100,7 @@ func connectionsCreate(a *App) *argv.Command {
 	fs.String(&c.in.Name, "name", "NAME", "what you call it (required)")
 	fs.String(&c.in.BaseURL, "endpoint", "URL", "its base URL, usually ending in /v1 (required)")
 	fs.String(&c.in.ModelID, "model", "MODEL", "the model to ask for (required)")
-	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default", api.OpenAIChat, api.OpenAICompletions, api.OpenAIResponses, api.AnthropicMessages, api.GoogleGenerate)
+	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default; see above", api.OpenAIChat, api.OpenAICompletions, api.OpenAIResponses, api.AnthropicMessages, api.GoogleGenerate).Value = "PROTOCOL"
 	fs.Bool(&c.keyStdin, "key-stdin", "read the provider key from stdin")
 	fs.String(&c.keyEnv, "key-env", "VARIABLE", "read the provider key from a variable")
 	fs.Bool(&c.noKey, "no-key", "the endpoint needs no key")
@@ -111,7 +111,7 @@ func connectionsCreate(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "create", Args: "--name NAME --endpoint URL --model MODEL [flags]",
 		Short: "Register a model endpoint",
-		Long:  "Without a key flag the key is asked for and not shown. With both prices a run's\ncap also bounds what the provider bills.",
+		Long:  "Protocols: openai_chat, openai_completions, openai_responses,\nanthropic_messages, google_generate. Without a key flag the key is asked for and\nnot shown. With both prices the cap also bounds what the provider bills.",
 		Examples: []string{
 			"evalrouter connections create --name my --endpoint URL --model m --no-key",
 			"evalrouter connections create --name my --endpoint URL --model m --key-env KEY",

@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strconv"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 )
 
@@ -26,6 +28,7 @@ func serveCommand(f *flagSet) action {
 func localCommand(f *flagSet) action {
 	data, verbose := f.data(), f.toggle("verbose", "log every request")
 	port := f.IntLong("port", defaultPort, "first loopback `PORT` to try")
+	models := f.StringListLong("model-port", "a loopback `PORT` to look for model servers on, in place of the usual ones; repeat it for more")
 	idle := f.DurationLong("idle", defaultIdle, "end after this `TIME` without a request or an active run")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
@@ -37,9 +40,29 @@ func localCommand(f *flagSet) action {
 		if *port < 0 || *port > 65535 || *idle <= 0 {
 			return refuse("invalid_input", "--port is 0 to 65535 and --idle is more than nothing")
 		}
-		r := runner{sys: sys, data: dir, providers: *providers, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		ports, err := modelPorts(*models)
+		if err != nil {
+			return err
+		}
+		r := runner{sys: sys, data: dir, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
+}
+
+// modelPorts reads the ports of --model-port, or gives the usual ones.
+func modelPorts(given []string) ([]int, error) {
+	if len(given) == 0 {
+		return discover.Ports(), nil
+	}
+	var list []int
+	for _, s := range given {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > 65535 {
+			return nil, refuse("invalid_input", "--model-port is 1 to 65535")
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }
 
 func versionCommand(*flagSet) action {

@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/anthropic"
@@ -135,5 +136,15 @@ func adapters(m *managed, own *netguard.Pool) provider.Set {
 	return provider.Set{
 		core.OpenAIChat: openai.Chat(c), core.OpenAICompletions: openai.Completions(c), core.OpenAIResponses: responses.New(c),
 		core.AnthropicMessages: anthropic.New(c), core.GoogleGenerate: google.New(c), core.PracticeProtocol: practice.New(practice.Wait),
+	}
+}
+
+// discovery looks for model servers at some ports; nil for none.
+func discovery(ports []int) func(context.Context) ([]discover.Server, []int) {
+	if ports == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]discover.Server, []int) {
+		return discover.Finder{Ports: ports}.Find(ctx), ports
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,8 +51,10 @@ type runner struct {
 	// providers names the operator's file of routes; "" is the one in the data
 	// directory, if there is one.
 	providers string
-	grace     time.Duration
-	log       *slog.Logger
+	// modelPorts are where a local service looks for model servers.
+	modelPorts []int
+	grace      time.Duration
+	log        *slog.Logger
 }
 
 // begin opens the directory, takes its lock and offers the operator's routes.
@@ -153,7 +156,8 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, routes *managed, 
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
-		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes, owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
+		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes,
+		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())

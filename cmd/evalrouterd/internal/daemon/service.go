@@ -103,10 +103,12 @@ type service struct {
 type options struct {
 	policy  netguard.Policy
 	managed *managed
-	owner   string
-	hosts   func(string) bool
-	version string
-	log     *slog.Logger
+	// modelPorts are where model servers are looked for; nil for nowhere.
+	modelPorts []int
+	owner      string
+	hosts      func(string) bool
+	version    string
+	log        *slog.Logger
 }
 
 // newService joins the parts. Nothing runs yet.
@@ -133,7 +135,8 @@ func newService(data *open, o options) (*service, error) {
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
 		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
+		Discover: discovery(o.modelPorts),
+		Ready:    func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err
 }

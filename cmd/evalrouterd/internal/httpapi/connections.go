@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -74,4 +76,40 @@ func (s *Server) disableConnection(ctx context.Context, in *connectionInput) (*a
 		return nil, err
 	}
 	return reply(api.OKResponse{OK: true}), nil
+}
+
+// discoverServers looks for model servers on the machine of a local service.
+// Elsewhere the machine is not the caller's, and what runs on it is none of
+// their business.
+func (s *Server) discoverServers(ctx context.Context, _ *none) (*answer[api.DiscoveryRecord], error) {
+	if s.o.Discover == nil {
+		return nil, feature("discovery", "only a local service looks for model servers; give the address of yours with a connection")
+	}
+	servers, ports := s.o.Discover(ctx)
+	out := api.DiscoveryRecord{Servers: []api.DiscoveredServer{}, Probed: []string{}}
+	for _, p := range ports {
+		out.Probed = append(out.Probed, "127.0.0.1:"+strconv.Itoa(p))
+	}
+	for _, found := range servers {
+		d := api.DiscoveredServer{
+			Server: found.Kind, BaseURL: found.BaseURL, Protocol: core.OpenAIChat, Version: maybe(found.Version), NeedsKey: found.NeedsKey, Models: []api.DiscoveredModel{},
+		}
+		for _, m := range found.Models {
+			model := api.DiscoveredModel{ID: m.ID, Remote: m.Remote}
+			if m.Context > 0 {
+				model.ContextWindow = ptr(m.Context)
+			}
+			d.Models = append(d.Models, model)
+		}
+		switch {
+		case found.NeedsKey:
+			d.Note = ptr("it tells its models only with a key")
+		case len(found.Models) == 0:
+			d.Note = ptr("it has no models yet")
+		case found.Kind == discover.Ollama:
+			d.Note = ptr("it cuts long conversations silently at its context window")
+		}
+		out.Servers = append(out.Servers, d)
+	}
+	return reply(out), nil
 }

@@ -89,6 +89,7 @@ func (h *harness) samples(t *testing.T) []sample {
 		{"connection_created", "ConnectionRecord", false, conn},
 		{"connection_checked", "ConnectionRecord", false, checked},
 		{"connections", "ConnectionRecord", true, get("/v1/connections")},
+		{"discovery", "DiscoveryRecord", false, h.send("POST", "/v1/connections/discover", nil)},
 		{"quote", "QuoteRecord", false, quote},
 		{"quote_preview", "QuoteRecord", false, h.send("POST", "/v1/quotes", preview)},
 		{"quote_connection", "QuoteRecord", false, metered},

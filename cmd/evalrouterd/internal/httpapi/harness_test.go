@@ -21,6 +21,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
@@ -119,6 +120,12 @@ func (h *harness) build(opts []option) {
 		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
 	})
 	o := httpapi.Options{
+		Discover: func(context.Context) ([]discover.Server, []int) {
+			return []discover.Server{
+				{Kind: discover.Ollama, BaseURL: "http://127.0.0.1:11434/v1", Version: "0.34.0", Models: []discover.Model{{ID: "m:1b", Context: 8192}, {ID: "m:cloud", Remote: true}}},
+				{Kind: discover.VLLM, BaseURL: "http://127.0.0.1:8000/v1", NeedsKey: true},
+			}, discover.Ports()
+		},
 		Catalog: h.catalog, Runs: h.store, Answers: h.store, Accounts: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
 		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")},
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,

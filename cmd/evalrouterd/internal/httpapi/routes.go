@@ -38,6 +38,7 @@ func connectionRoutes() []route {
 	return []route{
 		at(http.MethodGet, "/v1/connections", "list-connections", scopeConnectionsRead, "Your own endpoints", false).on(handle((*Server).listConnections)),
 		at(http.MethodPost, "/v1/connections", "create-connection", scopeConnectionsWrite, "Register an endpoint", true).on(handle((*Server).createConnection)),
+		at(http.MethodPost, "/v1/connections/discover", "discover-servers", scopeConnectionsRead, "Model servers on the machine of a local service", false).on(handle((*Server).discoverServers)),
 		at(http.MethodPost, "/v1/connections/{id}/check", "check-connection", scopeConnectionsWrite, "Send one small request", false).on(handle((*Server).checkConnection)),
 		at(http.MethodPatch, "/v1/connections/{id}", "update-connection", scopeConnectionsWrite, "Change an endpoint or rotate its key", true).on(handle((*Server).updateConnection)),
 		at(http.MethodDelete, "/v1/connections/{id}", "disable-connection", scopeConnectionsWrite, "Take an endpoint out of use", false).on(handle((*Server).disableConnection)),

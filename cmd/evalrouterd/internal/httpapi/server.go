@@ -16,6 +16,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
@@ -100,6 +101,9 @@ type Options struct {
 	Changes     Changes
 	Waker       Waker
 	Adapters    provider.Set
+	// Discover looks for model servers on this machine; nil where callers are
+	// not its owner.
+	Discover func(context.Context) (servers []discover.Server, ports []int)
 	// Owner is the local owner's token; "" accepts API keys only.
 	Owner string
 	// Hosts says which Host headers are answered; nil answers all.
