@@ -261,3 +261,72 @@ func FuzzParseWire(f *testing.F) {
 		}
 	})
 }
+
+// What somebody else charged comes with any number of decimals and counts up
+// to the next micro-dollar.
+func TestParseCeil(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in   string
+		want usd.Micro
+		err  error
+	}{
+		{in: "0.03212", want: 32_120},
+		{in: "0", want: 0},
+		{in: "0.0000000", want: 0},
+		{in: "0.0000001", want: 1},
+		{in: "0.0000010", want: 1},
+		{in: "0.00000100000000000001", want: 2},
+		{in: "1.5e-05", want: 15},
+		{in: "1.23E-7", want: 1},
+		{in: "2e1", want: 20_000_000},
+		{in: "12.5e0", want: 12_500_000},
+		{in: "9999999999.999999", want: usd.Max},
+		{in: "9999999999.9999991", err: usd.ErrRange},
+		{in: "1e11", err: usd.ErrRange},
+		{in: "1e999999999", err: usd.ErrRange},
+		{in: "1e-41", err: usd.ErrRange},
+		{in: "", err: usd.ErrSyntax},
+		{in: "-1", err: usd.ErrSyntax},
+		{in: "+1", err: usd.ErrSyntax},
+		{in: ".5", err: usd.ErrSyntax},
+		{in: "1.", err: usd.ErrSyntax},
+		{in: "1e", err: usd.ErrSyntax},
+		{in: "0x1p2", err: usd.ErrSyntax},
+		{in: "1_0", err: usd.ErrSyntax},
+		{in: "NaN", err: usd.ErrSyntax},
+		{in: "0." + strings.Repeat("0", 50), err: usd.ErrSyntax},
+	} {
+		t.Run(tt.in, func(t *testing.T) {
+			t.Parallel()
+			if got, err := usd.ParseCeil(tt.in); got != tt.want || !errors.Is(err, tt.err) {
+				t.Errorf("got %d, %v; want %d, %v", got, err, tt.want, tt.err)
+			}
+		})
+	}
+}
+
+// ParseCeil is the exact ceiling of the number.
+func FuzzParseCeil(f *testing.F) {
+	for _, s := range []string{"0.03212", "1.5e-05", "1e3", "9999999999.999999", "0.0000001", "1e-40", "00.5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := usd.ParseCeil(s)
+		if err != nil {
+			return
+		}
+		exact, ok := new(big.Rat).SetString(s)
+		if !ok {
+			t.Fatalf("%q is read as %d", s, got)
+		}
+		exact.Mul(exact, big.NewRat(1_000_000, 1))
+		q, r := new(big.Int).QuoRem(exact.Num(), exact.Denom(), new(big.Int))
+		if r.Sign() > 0 {
+			q.Add(q, big.NewInt(1))
+		}
+		if !q.IsInt64() || q.Int64() != int64(got) {
+			t.Fatalf("%q is %d, exactly %s", s, got, q)
+		}
+	})
+}

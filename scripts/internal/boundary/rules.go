@@ -159,6 +159,16 @@ func serviceRules() []Rule {
 			Deny: []string{daemon + "/provider/..."}, Why: "a judge's call passes the ledger, so its caller is injected",
 		},
 		{
+			Name: "the routes' file is read, not used", From: []string{daemon + "/routefile/..."},
+			Deny: []string{"ours", "net", "net/http/...", "os", "database/sql/..."}, Allow: []string{daemon + "/core/...", daemon + "/provider", "./lib/usd", "./lib/plain"},
+			Why: "what an operator offers is a function of a file's bytes: its reader opens nothing and calls nobody",
+		},
+		{
+			Name: "discovery only looks", From: []string{daemon + "/discover/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{daemon + "/discover/...", "./lib/plain"},
+			Why: "looking for servers needs no credential, no store and no adapter, so that it can spend nothing",
+		},
+		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
 		},

@@ -37,6 +37,9 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 		p.Line("  Reasoning    %s", reasoningText(*q.Reasoning))
 	}
 	p.Line("  Rates        %s", rates(q.Plan.Pricing))
+	if q.Plan.Pricing != nil && q.Plan.Pricing.LongContext != nil {
+		p.Line("  Long input   %s", longRates(*q.Plan.Pricing.LongContext))
+	}
 	for _, s := range q.Plan.Profiles {
 		showJudges(p, s.Judge)
 	}
@@ -121,7 +124,7 @@ func rates(p *api.Pricing) string {
 	for _, r := range []struct {
 		word string
 		m    *usd.Micro
-	}{{"in", p.InputMicrousd}, {"cached in", p.CachedInputMicrousd}, {"out", p.OutputMicrousd}, {"reasoning", p.ReasoningMicrousd}} {
+	}{{"in", p.InputMicrousd}, {"cached in", p.CachedInputMicrousd}, {"cache write", p.CacheWriteMicrousd}, {"cache write for an hour", p.CacheWriteHourMicrousd}, {"out", p.OutputMicrousd}, {"reasoning", p.ReasoningMicrousd}} {
 		if r.m != nil {
 			s += fmt.Sprintf("%s %s  ", r.word, command.Money(*r.m))
 		}
@@ -141,6 +144,16 @@ func rates(p *api.Pricing) string {
 		return "none published"
 	}
 	return s
+}
+
+// longRates are the rates of a call whose input is long: they replace all of
+// the others.
+func longRates(l api.LongContextPricing) string {
+	r := rates(&api.Pricing{
+		InputMicrousd: &l.InputMicrousd, CachedInputMicrousd: &l.CachedInputMicrousd, OutputMicrousd: &l.OutputMicrousd, ReasoningMicrousd: &l.ReasoningMicrousd,
+		CacheWriteMicrousd: &l.CacheWriteMicrousd, CacheWriteHourMicrousd: &l.CacheWriteHourMicrousd,
+	})
+	return fmt.Sprintf("above %s input tokens: %s", command.Thousands(int(l.AboveTokens)), r)
 }
 
 func minimum(m *usd.Micro) string {

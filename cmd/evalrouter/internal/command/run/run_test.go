@@ -259,3 +259,18 @@ func TestShowQuote_Judges(t *testing.T) {
 		t.Errorf("without a panel:\n%s", out.String())
 	}
 }
+
+// A quote shows every rate that can be charged.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	m := func(d usd.Micro) *usd.Micro { return &d }
+	p := &api.Pricing{InputMicrousd: m(1_250_000), CachedInputMicrousd: m(125_000), CacheWriteMicrousd: m(1_562_500), OutputMicrousd: m(10 * usd.Dollar), ReasoningMicrousd: m(10 * usd.Dollar), PerRequestMicrousd: m(100)}
+	if got, want := rates(p), "in $1.25  cached in $0.125  cache write $1.5625  out $10.00  reasoning $10.00  for a million tokens  $0.0001 a request"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	long := api.LongContextPricing{AboveTokens: 272_000, InputMicrousd: 2_500_000, CachedInputMicrousd: 250_000, CacheWriteMicrousd: 3_125_000, CacheWriteHourMicrousd: 5 * usd.Dollar,
+		OutputMicrousd: 15 * usd.Dollar, ReasoningMicrousd: 15 * usd.Dollar}
+	if got, want := longRates(long), "above 272,000 input tokens: in $2.50  cached in $0.25  cache write $3.125  cache write for an hour $5.00  out $15.00  reasoning $15.00  for a million tokens"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
