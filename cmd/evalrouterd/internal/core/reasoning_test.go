@@ -9,8 +9,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// RUN-33: the quote rechecks the chosen reasoning settings against the route.
-func TestReasoning_RUN33_Check(t *testing.T) {
+// What is not offered is refused, with what is.
+func TestReasoning_Check(t *testing.T) {
 	t.Parallel()
 	efforts := core.Reasoning{Mode: core.ReasoningEfforts, Efforts: []string{"none", "low", "high"}}
 	budget := core.Reasoning{Mode: core.ReasoningBudget, MinTokens: 1024, MaxTokens: 8192, Step: 1024, CanDisable: true}

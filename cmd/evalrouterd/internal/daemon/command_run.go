@@ -20,7 +20,7 @@ func serveCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, data: dir, providers: *providers, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		r := runner{sys: sys, data: dir, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
@@ -38,7 +39,9 @@ type managed struct {
 }
 
 // loadManaged reads the operator's file. One that a flag names must exist.
-func loadManaged(d dataDir, named string, getenv func(string) string) (*managed, error) {
+// private lists what the operator lets the service reach beside public hosts;
+// the file itself adds the private addresses that it names.
+func loadManaged(d dataDir, named string, private []string, getenv func(string) string) (*managed, error) {
 	m := &managed{keys: map[core.RouteID]provider.Secret{}, pool: netguard.NewPool(netguard.Dialer{})}
 	path := named
 	if named == "" {
@@ -51,10 +54,13 @@ func loadManaged(d dataDir, named string, getenv func(string) string) (*managed,
 	case err != nil:
 		return nil, refuse("providers_unreadable", "the file of routes %s cannot be read: %s; nothing was started", path, reason(err))
 	}
-	policy := netguard.Policy{AllowLoopback: true}
+	policy := netguard.Policy{AllowLoopback: true, AllowPrivate: slices.Clone(private)}
 	m.routes, err = routefile.Parse(path, raw, func(base string) (string, error) {
-		policy.AllowPrivate = append(policy.AllowPrivate, hostOf(base))
 		u, err := policy.CheckURL(base)
+		if err != nil { // a public name stays under the guard; another is taken as meant
+			policy.AllowPrivate = append(policy.AllowPrivate, hostOf(base))
+			u, err = policy.CheckURL(base)
+		}
 		if err != nil {
 			return "", err
 		}

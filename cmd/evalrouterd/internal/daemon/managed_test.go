@@ -22,6 +22,9 @@ type model struct {
 	asked  atomic.Int64
 	key    atomic.Pointer[string]
 	budget atomic.Int64
+	// answers is how many calls are answered; the others wait for their client
+	// to go. 0 answers all.
+	answers int64
 }
 
 func newModel(t *testing.T) *model {
@@ -44,6 +47,10 @@ func newModel(t *testing.T) *model {
 			return
 		}
 		m.budget.Store(in.Thinking.Budget)
+		if m.answers > 0 && m.asked.Load() > m.answers {
+			<-r.Context().Done()
+			return
+		}
 		fmt.Fprint(w, `{"id":"msg","type":"message","model":"claude-x","content":[{"type":"text","text":"ANSWER: 1"}],"stop_reason":"end_turn",`+
 			`"usage":{"input_tokens":10,"cache_read_input_tokens":100,"output_tokens":20}}`)
 	}))
@@ -90,8 +97,9 @@ func serveManaged(t *testing.T, dir, file string) (*living, []string) {
 }
 
 // A managed route is in the catalog with its prices, needs credit, is called
-// with the operator's key, and is charged at its own price for each class.
-func TestManaged(t *testing.T) {
+// with the operator's key, and is charged at its own price for each class. The
+// quote checks the chosen reasoning against it.
+func TestManaged_RUN33(t *testing.T) {
 	t.Parallel()
 	dir, m := t.TempDir(), newModel(t)
 	file := providers(t, dir, m.URL, "3")
@@ -162,6 +170,38 @@ func TestManaged(t *testing.T) {
 	l, as = serveManaged(t, dir, providers(t, dir, m.URL+"/elsewhere", "3"))
 	if _, status := start(stale, "k3"); status != 409 {
 		t.Errorf("a quote of a route that moved answers %d", status)
+	}
+}
+
+// The key goes to the address that stands beside it. A run that began before
+// the operator moved the route ends instead, and the old address learns
+// nothing more.
+func TestManaged_KeyStaysAtItsAddress(t *testing.T) {
+	t.Parallel()
+	dir, old, moved := t.TempDir(), newModel(t), newModel(t)
+	old.answers = 1
+	l, as := serveManaged(t, dir, providers(t, dir, old.URL, "3"))
+	run(t, "credits", "grant", "main", "5", "--note", "x", "--data", dir).ok(t)
+	var q, r struct{ ID string }
+	l.call(t, "POST", "/v1/quotes", map[string]any{
+		"selection": map[string]any{"profile_ids": []string{"arithmetic@1"}}, "model": map[string]any{"kind": "managed", "route_id": "anthropic.claude-x"},
+		"max_charge_microusd": "1000000", "coverage": map[string]any{"mode": "sample", "sample_count": 5}, "concurrency": 1,
+	}, &q, as...)
+	l.call(t, "POST", "/v1/runs", map[string]any{"quote_id": q.ID}, &r, append([]string{"Idempotency-Key", "k"}, as...)...)
+	until(t, l, "the second call", func() bool { return old.asked.Load() == 2 })
+	l.signal(t, syscall.SIGKILL)
+	l.ended(t)
+	l, as = serveManaged(t, dir, providers(t, dir, moved.URL, "3"))
+	var got struct {
+		Status string
+		Reason string `json:"terminal_reason"`
+	}
+	until(t, l, "the end of the run", func() bool {
+		l.call(t, "GET", "/v1/runs/"+r.ID, nil, &got, as...)
+		return got.Reason != ""
+	})
+	if old.asked.Load() != 2 || moved.asked.Load() != 0 || got.Reason != "credential_rejected" {
+		t.Errorf("%+v; the old address was asked %d times, the new one %d times", got, old.asked.Load(), moved.asked.Load())
 	}
 }
 

@@ -51,6 +51,8 @@ type runner struct {
 	// providers names the operator's file of routes; "" is the one in the data
 	// directory, if there is one.
 	providers string
+	// private is what the operator lets the service reach beside public hosts.
+	private []string
 	// modelPorts are where a local service looks for model servers.
 	modelPorts []int
 	grace      time.Duration
@@ -63,7 +65,7 @@ func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	routes, err := loadManaged(d, r.providers, r.sys.Getenv)
+	routes, err := loadManaged(d, r.providers, r.private, r.sys.Getenv)
 	if err != nil {
 		return nil, nil, nil, err
 	}
