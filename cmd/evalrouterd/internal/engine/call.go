@@ -107,7 +107,7 @@ func back(j job) settled {
 // ask makes the one request. left is true when the engine stopped waiting for
 // it: the call stays sent, and a restart makes it unknown.
 func (r *runner) ask(j job) (out provider.Outcome, left bool) {
-	ctx, cancel := context.WithTimeout(r.e.calls, r.e.o.CallTimeout)
+	ctx, cancel := context.WithTimeout(r.e.calls, provider.CallTime(j.req.MaxOutput, r.e.o.CallTimeout))
 	defer cancel()
 	out = j.by.adapter.Call(ctx, j.req)
 	return out, out.Class == provider.Unknown && r.e.calls.Err() != nil

@@ -175,6 +175,6 @@ func (r *runner) render(by asker, req provider.Request) (job, error) {
 }
 
 func (r *runner) lease() core.Lease {
-	until := r.e.o.Clock.Now().Add(r.e.o.CallTimeout + leaseGrace)
+	until := r.e.o.Clock.Now().Add(provider.CallTime(r.quote.OutputBound(), r.e.o.CallTimeout) + leaseGrace)
 	return core.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro())}
 }

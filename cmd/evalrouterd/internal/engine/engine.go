@@ -120,7 +120,8 @@ type Options struct {
 	Log      *slog.Logger
 	// Worker names this process in the journal.
 	Worker string
-	// CallTimeout is a call's deadline; 0 means 10 minutes.
+	// CallTimeout is the deadline of a call whose answer is not a long one; 0
+	// means 10 minutes.
 	CallTimeout time.Duration
 	// Spawn runs a function beside others; nil means a goroutine. NewMail makes
 	// a runner's mail; nil means one between goroutines. A simulator brings its

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -49,3 +50,20 @@ const streamAbove = 21_333
 // Streams says whether the answer to r is asked for as a stream. One piece is
 // the rule: it is whole or it is not.
 func (r Request) Streams() bool { return r.Target.Stream || r.MaxOutput > streamAbove }
+
+// tokensAnHour is the slowest speed at which an answer is waited for to its
+// end, and longestCall the longest that any is waited for.
+const (
+	tokensAnHour = 128_000
+	longestCall  = time.Hour
+)
+
+// CallTime is the deadline of a call with this output limit: the usual one,
+// and for an answer that can be too long for it the time that such an answer
+// takes. A call that is cut off is billed all the same.
+func CallTime(limit int, usual time.Duration) time.Duration {
+	if limit <= streamAbove {
+		return usual
+	}
+	return max(usual, min(time.Duration(limit)*time.Hour/tokensAnHour, longestCall))
+}

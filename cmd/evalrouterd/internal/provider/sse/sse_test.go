@@ -85,8 +85,8 @@ func TestReader_Bounds(t *testing.T) {
 		{"as long as it may be", "data:" + long[5:] + "\n\n", true},
 		{"longer", "data:" + long + "\n\n", false},
 		{"longer in lines", strings.Repeat("data: "+long[:1<<20]+"\n", 5), false},
-		{"many small ones", strings.Repeat("data: "+long[:1<<16]+"\n\n", 100), true},
-		{"an endless comment", ":" + long + long, false},
+		{"many small ones", strings.Repeat("data: "+long[:1<<16]+"\n\n", 66), true},
+		{"an endless comment", ":" + long, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
