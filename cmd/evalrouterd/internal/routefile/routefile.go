@@ -208,13 +208,13 @@ func (r *reader) routes(top map[string]node, root node, servers map[string]serve
 
 func (r *reader) route(n node, servers map[string]server) Route {
 	f := r.fields(n, "id", "provider", "model", "name", "status", "revision", "context_window", "max_output_tokens", "concurrency", "prices", "reasoning",
-		"output_bound", "refusal_before_output_unbilled", "stream")
+		"output_bound", "refusal_before_output_unbilled", "stream", "judge_only")
 	const most = 100_000_000
 	t := core.Target{
 		Kind: core.Managed, RouteID: core.RouteID(r.text(f, n, "id", true)), ModelID: r.text(f, n, "model", true), DisplayName: r.text(f, n, "name", false),
 		Provider: r.text(f, n, "provider", true), Status: r.choice(f, n, "status", "active", "active", "retired"), Revision: r.integer(f, n, "revision", 1, 1, most),
 		ContextWindow: r.integer(f, n, "context_window", 0, 1, most), MaxOutputTokens: r.integer(f, n, "max_output_tokens", 0, 1, most),
-		UnbilledRefusals: r.boolean(f, "refusal_before_output_unbilled"), Stream: r.boolean(f, "stream"), Priced: true,
+		UnbilledRefusals: r.boolean(f, "refusal_before_output_unbilled"), Stream: r.boolean(f, "stream"), JudgeOnly: r.boolean(f, "judge_only"), Priced: true,
 	}
 	s, known := servers[t.Provider]
 	switch {

@@ -72,6 +72,7 @@ routes:
     context_window: 4096
     max_output_tokens: 1024
     output_bound: visible_only
+    judge_only: true
     prices: {version: "1", effective: 2026-01-01, input: 0, output: 0}
 `
 
@@ -112,7 +113,7 @@ func TestParse(t *testing.T) {
 		}},
 		{Target: core.Target{
 			Kind: core.Managed, RouteID: "mine", ModelID: "m", DisplayName: "m", Provider: "mine", Protocol: core.OpenAIChat, Revision: 1, BaseURL: "http://127.0.0.1:8000",
-			ContextWindow: 4096, MaxOutputTokens: 1024, Priced: true, Ceiling: 256, Auto: 16, Status: "active", OutputBound: core.BoundsVisible,
+			ContextWindow: 4096, MaxOutputTokens: 1024, Priced: true, Ceiling: 256, Auto: 16, Status: "active", OutputBound: core.BoundsVisible, JudgeOnly: true,
 			Prices: core.Prices{Version: "mine/1", Effective: day("2026-01-01T00:00:00Z")},
 		}},
 	}
