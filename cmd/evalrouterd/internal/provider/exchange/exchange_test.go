@@ -195,22 +195,3 @@ func TestDo_Endless(t *testing.T) {
 		t.Errorf("the server could write %d bytes", n)
 	}
 }
-
-// Whatever a header says, a wait is never negative, never beyond a month and
-// the same each time.
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range [][3]string{{"", "2", ""}, {"1234.5", "", ""}, {"", "Sun, 29 Nov 2026 15:00:30 GMT", "Sun, 29 Nov 2026 15:00:00 GMT"}, {"", "Sun, 29 Nov 2126 11:00:00 GMT", "x"}, {"-1", "1e9", ""}} {
-		f.Add(s[0], s[1], s[2])
-	}
-	now := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	f.Fuzz(func(t *testing.T, ms, after, date string) {
-		h := http.Header{"Retry-After-Ms": {ms}, "Retry-After": {after}, "Date": {date}}
-		d, ok := exchange.RetryAfter(h, now)
-		if d < 0 || d > 30*24*time.Hour || !ok && d != 0 {
-			t.Fatalf("%s, %v", d, ok)
-		}
-		if again, same := exchange.RetryAfter(h, now); again != d || same != ok {
-			t.Fatalf("%s, then %s", d, again)
-		}
-	})
-}
