@@ -62,3 +62,21 @@ func LetterChoices(choices []string) string {
 
 // Letter is the letter of option i, 0 to 25.
 func Letter(i int) string { return string(rune('A' + i)) }
+
+// Placeholders lists the names in a template's {{name}}, in order, each as
+// often as it stands.
+func Placeholders(template string) []string {
+	var out []string
+	for _, p := range splitTemplate(template) {
+		if p.placeholder {
+			out = append(out, p.text)
+		}
+	}
+	return out
+}
+
+// Fill puts a value in every {{name}} of a template. What is put in is not
+// searched again.
+func Fill(template string, value func(name string) string) string {
+	return render(splitTemplate(template), value)
+}

@@ -23,7 +23,7 @@ func value(p *jsonl.Parser) any {
 	case jsonl.String:
 		return p.Text().String()
 	case jsonl.Number:
-		return json.Number(p.Number())
+		return json.Number(p.Number().String())
 	case jsonl.Bool:
 		return string(p.Raw()) == "true"
 	case jsonl.Object:

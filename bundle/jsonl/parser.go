@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -58,6 +59,14 @@ func (p *Parser) Close() *Fault {
 
 // Fault is the first fault so far.
 func (p *Parser) Fault() *Fault { return p.fault }
+
+// Refuse is a fault of the caller's own, at the value that was read last or is
+// being read. An earlier fault stays the first.
+func (p *Parser) Refuse(code, format string, args ...any) {
+	if p.fault == nil {
+		p.fail(code, fmt.Sprintf(format, args...))
+	}
+}
 
 func (p *Parser) fail(code, message string) {
 	if p.fault == nil {
@@ -188,11 +197,7 @@ func (p *Parser) repeated(base int, key Text, seen *map[string]bool) bool {
 	earlier := p.keys[base:]
 	if len(earlier) < manyKeys {
 		for _, k := range earlier {
-			if !k.escaped && !key.escaped {
-				if string(k.raw) == string(key.raw) {
-					return true
-				}
-			} else if k.String() == key.String() {
+			if k.Equal(key) {
 				return true
 			}
 		}
@@ -253,12 +258,12 @@ func (p *Parser) Text() Text {
 	return p.text()
 }
 
-// Number reads a number as it is written.
-func (p *Parser) Number() string {
+// Number reads a number as the text that is written.
+func (p *Parser) Number() Text {
 	if !p.want(Number) {
-		return ""
+		return Text{}
 	}
-	return string(p.number())
+	return Text{raw: p.number()}
 }
 
 // Skip reads the next value, whatever it is, as strictly as any other.

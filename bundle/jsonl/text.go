@@ -23,6 +23,14 @@ func (t Text) Is(s string) bool {
 	return t.String() == s
 }
 
+// Equal compares two texts with their escapes resolved.
+func (t Text) Equal(u Text) bool {
+	if !t.escaped && !u.escaped {
+		return string(t.raw) == string(u.raw)
+	}
+	return t.String() == u.String()
+}
+
 // String is a copy of the text with its escapes resolved.
 func (t Text) String() string {
 	if !t.escaped {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,9 @@ type Problem struct {
 	Path    string
 	Code    string
 	Message string
+	// At is where in the document the reading stopped, in bytes; 0 for a
+	// problem that is found by its path.
+	At int64
 }
 
 func (p *Problem) Error() string {
@@ -75,6 +79,30 @@ type Node struct {
 	Text    string
 	Members []Member // in the order written
 	Items   []*Node
+	// At and End are the ends, in bytes of the document, of the value's first
+	// and last token. A literal has one token.
+	At, End int64
+}
+
+// Nearest is the node at path, or the innermost one around it.
+func (n *Node) Nearest(path string) *Node {
+	found := n
+	for _, m := range n.Members {
+		if within(path, m.Value.Path) {
+			found = m.Value.Nearest(path)
+		}
+	}
+	for _, it := range n.Items {
+		if within(path, it.Path) {
+			found = it.Nearest(path)
+		}
+	}
+	return found
+}
+
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // Get finds a member by its exact key, nil if there is none.
@@ -102,7 +130,7 @@ func Parse(raw []byte) (*Node, *Problem) {
 		return nil, prob
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &Problem{Code: CodeSyntax, Message: "there is more text after the JSON value"}
+		return nil, &Problem{Code: CodeSyntax, Message: "there is more text after the JSON value", At: p.dec.InputOffset()}
 	}
 	return n, nil
 }
@@ -111,13 +139,14 @@ type parser struct{ dec *json.Decoder }
 
 func (p *parser) value(path string, depth int) (*Node, *Problem) {
 	if depth > maxDepth {
-		return nil, &Problem{Path: path, Code: CodeDepth, Message: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return nil, &Problem{Path: path, Code: CodeDepth, Message: fmt.Sprintf("nested deeper than %d levels", maxDepth), At: p.dec.InputOffset()}
 	}
 	tok, err := p.dec.Token()
 	if err != nil {
 		return nil, p.syntax(path, err)
 	}
-	n := &Node{Path: path}
+	at := p.dec.InputOffset()
+	n := &Node{Path: path, At: at, End: at}
 	switch t := tok.(type) {
 	case nil:
 		n.Kind = Null
@@ -146,7 +175,7 @@ func (p *parser) items(n *Node, depth int) *Problem {
 		}
 		n.Items = append(n.Items, v)
 	}
-	return p.closing(n.Path)
+	return p.closing(n)
 }
 
 func (p *parser) members(n *Node, depth int) *Problem {
@@ -158,11 +187,11 @@ func (p *parser) members(n *Node, depth int) *Problem {
 		}
 		key, ok := tok.(string)
 		if !ok {
-			return &Problem{Path: n.Path, Code: CodeSyntax, Message: "an object key is not text"}
+			return &Problem{Path: n.Path, Code: CodeSyntax, Message: "an object key is not text", At: p.dec.InputOffset()}
 		}
 		path := Join(n.Path, key)
 		if seen[key] {
-			return &Problem{Path: path, Code: CodeDuplicate, Message: "the key stands twice"}
+			return &Problem{Path: path, Code: CodeDuplicate, Message: "the key stands twice", At: p.dec.InputOffset()}
 		}
 		seen[key] = true
 		v, prob := p.value(path, depth+1)
@@ -171,13 +200,14 @@ func (p *parser) members(n *Node, depth int) *Problem {
 		}
 		n.Members = append(n.Members, Member{Key: key, Value: v})
 	}
-	return p.closing(n.Path)
+	return p.closing(n)
 }
 
-func (p *parser) closing(path string) *Problem {
+func (p *parser) closing(n *Node) *Problem {
 	if _, err := p.dec.Token(); err != nil {
-		return p.syntax(path, err)
+		return p.syntax(n.Path, err)
 	}
+	n.End = p.dec.InputOffset()
 	return nil
 }
 
@@ -185,9 +215,9 @@ func (p *parser) closing(path string) *Problem {
 func (p *parser) syntax(path string, err error) *Problem {
 	at := p.dec.InputOffset()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Problem{Path: path, Code: CodeSyntax, Message: fmt.Sprintf("the JSON ends too early, at byte %d", at)}
+		return &Problem{Path: path, Code: CodeSyntax, Message: fmt.Sprintf("the JSON ends too early, at byte %d", at), At: at}
 	}
-	return &Problem{Path: path, Code: CodeSyntax, Message: fmt.Sprintf("not valid JSON near byte %d", at)}
+	return &Problem{Path: path, Code: CodeSyntax, Message: fmt.Sprintf("not valid JSON near byte %d", at), At: at}
 }
 
 // Join appends an object key to a path. A key that would make the path

@@ -143,6 +143,19 @@ func (f *Fields) Texts(key string) []string {
 	return out
 }
 
+// List reads an array that must be there and have from low to high items.
+func (f *Fields) List(key string, low, high int) []*Node {
+	n := f.take(key, Array, true)
+	if n == nil {
+		return nil
+	}
+	if len(n.Items) < low || len(n.Items) > high {
+		f.r.Add(n.Path, CodeRange, "want from %d to %d items", low, high)
+		return nil
+	}
+	return n.Items
+}
+
 // Nested reads an object member.
 func (f *Fields) Nested(key string, required bool) *Fields {
 	n := f.take(key, Object, required)
