@@ -15,6 +15,14 @@ type Text struct {
 // Empty says whether the text has no characters.
 func (t Text) Empty() bool { return len(t.raw) == 0 }
 
+// Runes counts the characters.
+func (t Text) Runes() int {
+	if !t.escaped {
+		return utf8.RuneCount(t.raw)
+	}
+	return utf8.RuneCountInString(t.String())
+}
+
 // Is compares without making a string.
 func (t Text) Is(s string) bool {
 	if !t.escaped {
@@ -36,7 +44,7 @@ func (t Text) String() string {
 	if !t.escaped {
 		return string(t.raw)
 	}
-	return string(t.Append(nil))
+	return string(t.Append(make([]byte, 0, len(t.raw))))
 }
 
 // Append adds the text to b with its escapes resolved.
@@ -79,9 +87,12 @@ func (t Text) Append(b []byte) []byte {
 
 // Blank says whether the text is nothing but ASCII white space.
 func (t Text) Blank() bool {
-	for _, c := range t.raw {
+	for i, c := range t.raw {
+		if c == '\\' {
+			return blank(Text{raw: t.raw[i:], escaped: true}.String())
+		}
 		if c > ' ' {
-			return t.escaped && blank(t.String())
+			return false
 		}
 	}
 	return true

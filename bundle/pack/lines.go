@@ -53,7 +53,8 @@ func blankLine(line []byte) bool {
 
 func (v *validator) tasks(m Manifest, path string, in io.Reader) error {
 	r := &taskReader{template: m.Template}
-	v.ids = map[string]struct{}{}
+	const shortLine = 512 // a guess that keeps the set from growing step by step
+	v.ids = make(map[string]struct{}, min(MaxTasks, m.Component(RoleDataset).Bytes/shortLine))
 	n, before := 0, v.rep.Errors
 	err := v.eachLine("task", path, in, func(line []byte, number int) (*jsonl.Fault, error) {
 		if n++; n > MaxTasks {
@@ -76,7 +77,7 @@ func (v *validator) tasks(m Manifest, path string, in io.Reader) error {
 	if errors.Is(err, errStop) {
 		return nil
 	}
-	if err == nil && n == 0 {
+	if err == nil && n == 0 && v.rep.Errors == before {
 		v.add("tasks_none", path, 0, "", "the file has no tasks")
 	}
 	v.idsKnown = err == nil && v.rep.Errors == before
@@ -161,15 +162,16 @@ func Tasks(ctx context.Context, fsys fs.FS, m Manifest) iter.Seq2[bundle.Task, e
 	}
 }
 
-// TaskMap reads the tasks of a valid package by their ids. It is for packages
-// whose tasks fit into memory several times over.
-func TaskMap(ctx context.Context, fsys fs.FS, m Manifest) (map[string]bundle.Task, error) {
+// TasksOf reads the tasks of a valid package that are wanted, by their ids.
+func TasksOf(ctx context.Context, fsys fs.FS, m Manifest, wanted func(id string) bool) (map[string]bundle.Task, error) {
 	all := map[string]bundle.Task{}
 	for t, err := range Tasks(ctx, fsys, m) {
 		if err != nil {
 			return nil, err
 		}
-		all[t.ID] = t
+		if wanted(t.ID) {
+			all[t.ID] = t
+		}
 	}
 	return all, nil
 }

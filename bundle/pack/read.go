@@ -103,11 +103,11 @@ func componentsOf(r *strict.Reader, f *strict.Fields) []Component {
 	return out
 }
 
-// checkTexts holds every text that is there to its shape. An empty one has
-// been reported where it may not be empty.
+// checkTexts holds every text that is there to its shape. A blank one has been
+// reported where it may not be blank.
 func checkTexts(r *strict.Reader, s shapes, m Manifest) {
 	at := func(key, text string) {
-		if text != "" {
+		if strings.TrimSpace(text) != "" {
 			s.check(r, key, key, text)
 		}
 	}
@@ -141,7 +141,7 @@ func checkTexts(r *strict.Reader, s shapes, m Manifest) {
 	}
 	for i, c := range m.Components {
 		for _, f := range [][2]string{{"path", c.Path}, {"role", c.Role}, {"schema", c.Schema}, {"sha256", c.SHA256}} {
-			if f[1] != "" {
+			if strings.TrimSpace(f[1]) != "" {
 				s.check(r, "components[]."+f[0], fmt.Sprintf("components[%d].%s", i, f[0]), f[1])
 			}
 		}

@@ -140,7 +140,7 @@ func checkName(p *jsonl.Parser, t jsonl.Text) {
 	}
 	if t.Blank() {
 		p.Refuse(codeMissing, "the field must not be blank")
-	} else if n := len([]rune(t.String())); n > maxNameText {
+	} else if t.Runes() > maxNameText {
 		p.Refuse(codeRange, "longer than %d characters", maxNameText)
 	}
 }
@@ -220,20 +220,30 @@ func (r *taskReader) readTarget() {
 	case r.template == TemplateJSON && (k == jsonl.Object || k == jsonl.Array):
 		r.v.raw = p.Raw()
 	case k == jsonl.Array:
-		p.Array(func(i int) {
-			if i == MaxTargets {
-				p.Refuse(codeRange, "more than %d acceptable answers", MaxTargets)
-				return
-			}
-			r.v.targets = append(r.v.targets, r.filled(p.Text()))
-		})
-		if p.Fault() == nil && len(r.v.targets) == 0 {
-			p.Refuse(codeRange, "an empty array accepts no answer")
-		}
-	case k == jsonl.Object:
-		p.Refuse("target_form", "an object is a target only where template is json")
+		r.readTargets()
+	case k == jsonl.Object, k == jsonl.Number:
+		p.Refuse("target_form", "not the form of a target for tasks of this template")
 	default:
 		p.Refuse(jsonl.CodeType, "want text or an array of texts")
+	}
+}
+
+func (r *taskReader) readTargets() {
+	p := &r.p
+	p.Array(func(i int) {
+		switch k := p.Kind(); {
+		case i == MaxTargets:
+			p.Refuse("target_form", "more than %d acceptable answers", MaxTargets)
+		case k == jsonl.Number && r.template == TemplateNumeric:
+			r.v.targets = append(r.v.targets, p.Number())
+		case k == jsonl.String:
+			r.v.targets = append(r.v.targets, r.filled(p.Text()))
+		default:
+			p.Refuse("target_form", "an acceptable answer that is not text")
+		}
+	})
+	if p.Fault() == nil && len(r.v.targets) == 0 {
+		p.Refuse(codeMissing, "an empty array accepts no answer")
 	}
 }
 

@@ -60,7 +60,7 @@ func checkFixtures(t *testing.T, fsys fstest.MapFS, manifest []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks, err := pack.TaskMap(context.Background(), fsys, m)
+	tasks, err := pack.TasksOf(context.Background(), fsys, m, func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
