@@ -1,6 +1,10 @@
 package pack
 
-import "github.com/evalrouter/evalrouter/bundle/archive"
+import (
+	"sync"
+
+	"github.com/evalrouter/evalrouter/bundle/archive"
+)
 
 // Rule is one thing that Validate checks. Its id never changes its meaning.
 type Rule struct {
@@ -25,13 +29,21 @@ func Rules() []Rule {
 	return all
 }
 
-func ruleOf(id string) Rule {
+// byID is the table for looking up; nobody changes it.
+var byID = sync.OnceValue(func() map[string]Rule {
+	all := map[string]Rule{}
 	for _, r := range Rules() {
-		if r.ID == id {
-			return r
-		}
+		all[r.ID] = r
 	}
-	panic("pack: " + id + " is no rule")
+	return all
+})
+
+func ruleOf(id string) Rule {
+	r, ok := byID()[id]
+	if !ok {
+		panic("pack: " + id + " is no rule")
+	}
+	return r
 }
 
 const fixHashes = "run evalrouter-bench fix-hashes if the change is meant"

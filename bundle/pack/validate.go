@@ -233,3 +233,18 @@ func (x *measured) Read(p []byte) (int, error) {
 }
 
 func (x *measured) digest() string { return hex.EncodeToString(x.sum.Sum(nil)) }
+
+// Open reads the manifest of a package that is known to be valid.
+func Open(fsys fs.FS, o Options) (Manifest, error) {
+	raw, err := readManifestFile(fsys)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read %s: %w", ManifestFile, err)
+	}
+	m, findings := ReadManifest(raw, o.Graders)
+	for _, f := range findings {
+		if ruleOf(f.Rule).Severity == Error {
+			return Manifest{}, fmt.Errorf("read %s: %s", ManifestFile, f)
+		}
+	}
+	return m, nil
+}

@@ -12,7 +12,9 @@ type Hostile struct {
 	Name string
 	Rule string
 	// Late says that the index looks good and only the contents show it.
-	Late  bool
+	Late bool
+	// Large files are no seeds for a fuzzer.
+	Large bool
 	Build func() []byte
 }
 
@@ -125,20 +127,21 @@ func sizes() []Hostile {
 	zip64 := plain("a")
 	zip64.Extra = append([]byte{1, 0, 16, 0}, make([]byte, 16)...)
 	return []Hostile{
-		{Name: "bomb: one entry", Rule: "zip_ratio", Build: func() []byte {
-			return Build([]Entry{{Name: "a", Deflate: true, Data: zeros(20 * mib)}}, End{})
+		{Name: "bomb: one entry", Rule: "zip_ratio", Large: true, Build: func() []byte {
+			return Build([]Entry{{Name: "a", Deflate: true, Data: zeros(4 * mib)}}, End{})
 		}},
-		{Name: "bomb: many entries", Rule: "zip_unpacked", Build: func() []byte {
+		{Name: "bomb: many entries", Rule: "zip_unpacked", Large: true, Build: func() []byte {
 			return Build([]Entry{big(0), big(1), big(2), big(3), big(4), big(5)}, End{})
 		}},
-		{Name: "bomb: longer than it says", Rule: "zip_content", Late: true, Build: func() []byte {
-			return Build([]Entry{{Name: "evalrouter.json", Deflate: true, Packed: Deflate(zeros(64 * mib)), Size: ptr(uint32(10)), CRC: ptr(uint32(0))}}, End{})
+		{Name: "bomb: longer than it says", Rule: "zip_content", Late: true, Large: true, Build: func() []byte {
+			return Build([]Entry{{Name: "evalrouter.json", Deflate: true, Packed: Deflate(zeros(8 * mib)), Size: ptr(uint32(10)), CRC: ptr(uint32(0))}}, End{})
 		}},
-		{Name: "bomb: one packed text for many entries", Rule: "zip_layout", Build: func() []byte {
+		{Name: "bomb: one packed text for many entries", Rule: "zip_layout", Large: true, Build: func() []byte {
 			entries := []Entry{{Name: "a0", Deflate: true, Data: zeros(mib)}}
+			packed := Deflate(zeros(mib))
 			for i := range 100 {
 				e := entries[0]
-				e.Name, e.Packed, e.At = fmt.Sprintf("b%d", i), Deflate(zeros(mib)), ptr(uint32(0))
+				e.Name, e.Data, e.Packed, e.At = fmt.Sprintf("b%d", i), nil, packed, ptr(uint32(0))
 				entries = append(entries, e)
 			}
 			return Build(entries, End{})
@@ -164,16 +167,16 @@ func sizes() []Hostile {
 			return Build([]Entry{plain("a")}, End{Change: func(r []byte) { le.PutUint32(r[16:], 0xffffffff) }})
 		}},
 		{Name: "claims 65,535 entries", Rule: "zip64", Build: func() []byte { return Build([]Entry{plain("a")}, End{Entries: ptr(uint16(0xffff))}) }},
-		{Name: "10,001 entries", Rule: "zip_entries", Build: func() []byte {
+		{Name: "10,001 entries", Rule: "zip_entries", Large: true, Build: func() []byte {
 			var all []Entry
 			for i := range 10_001 {
 				all = append(all, Entry{Name: fmt.Sprintf("f%05d", i)})
 			}
 			return Build(all, End{})
 		}},
-		{Name: "an index of 20 MiB", Rule: "zip_index", Build: func() []byte {
+		{Name: "an index of 9 MiB", Rule: "zip_index", Large: true, Build: func() []byte {
 			var all []Entry
-			for i := range 10_000 {
+			for i := range 4_500 {
 				all = append(all, Entry{Name: fmt.Sprintf("f%05d", i), Extra: append([]byte{0xfe, 0xca, 0xfc, 0x03}, make([]byte, 1020)...), Comment: strings.Repeat("c", 1024)})
 			}
 			return Build(all, End{})

@@ -46,7 +46,7 @@ func Good(template string) Package {
 		m.Grader = pack.Grader{Kind: "exact_match", Options: json.RawMessage(marked)}
 	case pack.TemplateChoice:
 		m.Prompt = &pack.Prompt{System: "You answer questions.", Template: "{{input}}\n\n{{choices}}\n\nEnd with a line Answer: and a letter."}
-		m.Grader = pack.Grader{Kind: "multiple_choice", Options: json.RawMessage(`{"letters":4}`)}
+		m.Grader = pack.Grader{Kind: "multiple_choice"}
 	case pack.TemplateNumeric:
 		m.Prompt = &pack.Prompt{System: "You answer questions.", Template: "{{input}}\n\nEnd with the number."}
 		m.Grader = pack.Grader{Kind: "numeric", Options: json.RawMessage(`{"tolerance":"0.01"}`)}
@@ -131,11 +131,11 @@ func fixture(task int, output, expect, finish string) string {
 func goodFixtures(template string) []byte {
 	all := map[string][]string{
 		pack.TemplateText: {
-			fixture(0, "ANSWER: sun\nANSWER: Lamp", "right", ""), fixture(1, "ANSWER: lamp", "wrong", ""), fixture(2, "Something with wax.", "extraction_failed", ""),
+			fixture(0, "ANSWER: sun\nANSWER: Lamp", "right", ""), fixture(1, "It is no river.\nANSWER: lamp", "wrong", ""), fixture(2, "Something with wax.", "extraction_failed", ""),
 			fixture(3, "ANSWER: anchor", "right", "length"),
 		},
 		pack.TemplateChoice: {
-			fixture(0, "Answer: B\nAnswer: A", "right", ""), fixture(1, "Answer: A", "wrong", ""), fixture(2, "None of them convinces me.", "extraction_failed", ""),
+			fixture(0, "Answer: B\nAnswer: A", "right", ""), fixture(1, "D would be tempting.\nAnswer: A", "wrong", ""), fixture(2, "None of them convinces me.", "extraction_failed", ""),
 			fixture(1, "Answer: D", "right", "length"), fixture(0, "Answer: E", "extraction_failed", "stop"),
 		},
 		pack.TemplateNumeric: {
@@ -143,11 +143,11 @@ func goodFixtures(template string) []byte {
 			fixture(2, "Quite a few.", "extraction_failed", ""), fixture(3, "6 times 13 is 78", "right", "length"),
 		},
 		pack.TemplateJSON: {
-			fixture(0, `{"thing":"LAMP","count":2}`, "right", ""), fixture(1, `{"thing":"river","count":2}`, "wrong", ""), fixture(2, "Four candles.", "extraction_failed", ""),
+			fixture(0, `{"thing":"LAMP","count":2}`, "right", ""), fixture(1, `{"thing":"river","count":2}`, "wrong", ""), fixture(1, `Not {"count":3,"thing":"river"} but {"thing":"lake","count":3}`, "wrong", ""), fixture(2, "Four candles.", "extraction_failed", ""),
 			fixture(1, `{"thing":"river","count":3,"note":"wet"}`, "wrong", ""), fixture(3, `{"thing":"anchor","count":5}`, "right", "length"),
 		},
 		pack.TemplateConversation: {
-			fixture(0, "ANSWER: sun\nANSWER: Lamp", "right", ""), fixture(1, "ANSWER: lamp", "wrong", ""), fixture(2, "Something with wax.", "extraction_failed", ""),
+			fixture(0, "ANSWER: sun\nANSWER: Lamp", "right", ""), fixture(1, "It is no river.\nANSWER: lamp", "wrong", ""), fixture(2, "Something with wax.", "extraction_failed", ""),
 			fixture(3, "ANSWER: anchor", "right", "length"),
 		},
 	}[template]
