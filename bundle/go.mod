@@ -10,4 +10,4 @@ require (
 
 require go.yaml.in/yaml/v3 v3.0.6
 
-require golang.org/x/text v0.44.0 // indirect
+require golang.org/x/text v0.44.0

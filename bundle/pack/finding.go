@@ -47,6 +47,9 @@ func (f Finding) String() string {
 	return b.String() + f.Message + " (" + f.Rule + ")"
 }
 
+// Error makes a finding usable where one ends the work.
+func (f *Finding) Error() string { return f.String() }
+
 // Refusal is the error of a package that is not valid.
 type Refusal struct{ Report Report }
 

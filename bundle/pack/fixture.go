@@ -26,8 +26,17 @@ func Finishes() []bundle.Finish {
 
 // readFixture takes one line apart.
 func readFixture(p *jsonl.Parser, line []byte) (Fixture, *jsonl.Fault) {
+	f, fault := readOutput(p, line)
+	if fault == nil && f.Expect == "" {
+		fault = &jsonl.Fault{Code: codeMissing, Path: "expect", Message: "the field is required"}
+	}
+	return f, fault
+}
+
+// readOutput takes a line apart that need not expect anything.
+func readOutput(p *jsonl.Parser, line []byte) (Fixture, *jsonl.Fault) {
 	f := Fixture{Answer: bundle.Answer{Finish: bundle.FinishStop}}
-	var task, output, expect bool
+	var task, output bool
 	p.Reset(line)
 	p.Object(func(key jsonl.Text) {
 		switch {
@@ -40,7 +49,7 @@ func readFixture(p *jsonl.Parser, line []byte) (Fixture, *jsonl.Fault) {
 		case key.Is("finish"):
 			f.Answer.Finish = oneWord(p, Finishes())
 		case key.Is("expect"):
-			f.Expect, expect = oneWord(p, Outcomes()), true
+			f.Expect = oneWord(p, Outcomes())
 		case key.Is("note"):
 			p.Text()
 		default:
@@ -53,7 +62,7 @@ func readFixture(p *jsonl.Parser, line []byte) (Fixture, *jsonl.Fault) {
 	for _, need := range [...]struct {
 		there bool
 		name  string
-	}{{task, "task"}, {output, "output"}, {expect, "expect"}} {
+	}{{task, "task"}, {output, "output"}} {
 		if !need.there {
 			return f, &jsonl.Fault{Code: codeMissing, Path: need.name, Message: "the field is required"}
 		}

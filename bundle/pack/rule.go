@@ -116,8 +116,9 @@ func taskRules() []Rule {
 		{ID: "task_input_form", Severity: Error, Remedy: "write input as text, and as an array of messages only where template is conversation"},
 		{ID: "task_input_turns", Severity: Error, Remedy: "let a system message stand first only, and let the user speak last"},
 		{ID: "task_choices_form", Severity: Error, Remedy: "give options where template is multiple-choice, and nowhere else"},
-		{ID: "task_choice_repeated", Severity: Error, Remedy: "make the options of a task differ"},
+		{ID: "task_choice_repeated", Severity: Error, Schema: true, Remedy: "make the options of a task differ"},
 		{ID: "task_target_form", Severity: Error, Remedy: "write target as text or an array of texts, as a number only where template is numeric, and as other JSON only where it is json"},
+		{ID: "task_target_blank", Severity: Error, Remedy: "remove the blank answer"},
 		{ID: "task_target_letter", Severity: Error, Remedy: "write the letter of an option, A for the first"},
 	}...)
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -10,12 +11,15 @@ import (
 
 // Bounds of a task line.
 const (
-	MaxTargets  = 64
-	MaxTurns    = 64
-	MinChoices  = 2
-	MaxChoices  = 26
-	maxIDBytes  = 200
-	maxNameText = 200
+	MaxTargets = 64
+	MaxTurns   = 64
+	MinChoices = 2
+	MaxChoices = 26
+	maxIDBytes = 200
+
+	// IDPattern is what the id of a task looks like.
+	IDPattern = `^[A-Za-z0-9_.:@+-]{1,200}$`
+	MaxGroup  = 200 // characters of a group
 )
 
 // taskView is a task line while it is read: views of the line, nothing copied.
@@ -140,8 +144,8 @@ func checkName(p *jsonl.Parser, t jsonl.Text) {
 	}
 	if t.Blank() {
 		p.Refuse(codeMissing, "the field must not be blank")
-	} else if t.Runes() > maxNameText {
-		p.Refuse(codeRange, "longer than %d characters", maxNameText)
+	} else if t.Runes() > MaxGroup {
+		p.Refuse(codeRange, "longer than %d characters", MaxGroup)
 	}
 }
 
@@ -218,7 +222,9 @@ func (r *taskReader) readTarget() {
 	case k == jsonl.Number && r.template == TemplateNumeric:
 		r.v.targets = append(r.v.targets, p.Number())
 	case r.template == TemplateJSON && (k == jsonl.Object || k == jsonl.Array):
-		r.v.raw = p.Raw()
+		if r.v.raw = p.Raw(); hollow(r.v.raw) {
+			p.Refuse(codeMissing, "an empty object or array says nothing")
+		}
 	case k == jsonl.Array:
 		r.readTargets()
 	case k == jsonl.Object, k == jsonl.Number:
@@ -226,6 +232,11 @@ func (r *taskReader) readTarget() {
 	default:
 		p.Refuse(jsonl.CodeType, "want text or an array of texts")
 	}
+}
+
+// hollow says whether an object or array has nothing in it.
+func hollow(raw []byte) bool {
+	return len(raw) >= 2 && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
 func (r *taskReader) readTargets() {
@@ -237,7 +248,11 @@ func (r *taskReader) readTargets() {
 		case k == jsonl.Number && r.template == TemplateNumeric:
 			r.v.targets = append(r.v.targets, p.Number())
 		case k == jsonl.String:
-			r.v.targets = append(r.v.targets, r.filled(p.Text()))
+			t := p.Text()
+			if p.Fault() == nil && t.Blank() {
+				p.Refuse("target_blank", "an acceptable answer that is blank")
+			}
+			r.v.targets = append(r.v.targets, t)
 		default:
 			p.Refuse("target_form", "an acceptable answer that is not text")
 		}

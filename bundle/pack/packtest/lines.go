@@ -71,13 +71,14 @@ func taskCases() []Broken {
 		{"a conversation", "task_input_form", talk}, {"options", "task_choices_form", choice},
 		{"a number", "task_target_form", target("7")}, {"an object", "task_target_form", target(`{"a":1}`)}, {"a number among answers", "task_target_form", target(`["a",1]`)},
 		{"65 answers", "task_target_form", target("[" + strings.Repeat(`"a",`, pack.MaxTargets) + `"a"]`)},
-		{"no answer", "task_field_missing", target("[]")}, {"a blank answer", "task_field_missing", target(`["a"," "]`)},
+		{"no answer", "task_field_missing", target("[]")}, {"a blank answer", "task_target_blank", target(`["a"," "]`)},
 	})...)
 	all = append(all, breakLines(pack.TasksFile, pack.TemplateNumeric, []lineCase{
 		{"a large exponent", "task_json_number", target("1e99999")}, {"an object", "task_target_form", target(`{"a":1}`)},
 		{"a leading zero", "task_json_syntax", target("07")}, {"hexadecimal", "task_json_syntax", target("0x7")},
 	})...)
 	all = append(all, breakLines(pack.TasksFile, pack.TemplateJSON, []lineCase{
+		{"an empty object", "task_field_missing", target("{ }")}, {"an empty array", "task_field_missing", target("[]")},
 		{"a number", "task_target_form", target("7")}, {"a key twice inside", "task_json_duplicate_key", target(`{"a":1,"a":2}`)},
 		{"deep", "task_json_depth", target(strings.Repeat(`[`, 70) + strings.Repeat(`]`, 70))},
 	})...)
