@@ -52,6 +52,7 @@ func tree(a *command.App) *argv.Command {
 		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
 		data.Results(a), data.Export(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
+		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), command.Local(a), command.Options(a),
 	)
 }

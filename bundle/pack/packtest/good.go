@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing/fstest"
 
@@ -194,4 +196,24 @@ func (p Package) FS() fstest.MapFS {
 		}
 	}
 	return out
+}
+
+// Write writes the package into a folder, which it makes.
+func (p Package) Write(dir string) error {
+	for path, data := range p {
+		file := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		var err error
+		if data == nil {
+			err = os.Symlink("elsewhere", file)
+		} else {
+			err = os.WriteFile(file, data, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

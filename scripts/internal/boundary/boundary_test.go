@@ -85,6 +85,9 @@ func broken() map[string][][]string {
 		"connector decides":                  {{"./langsmith -> net/http"}, {"./langsmith -> os"}},
 		"fakes are for tests":                {{"./cmd/evalrouter-langsmith -> ./langsmith/fakesmith"}},
 		"connector command":                  {{"./cmd/evalrouter-langsmith/internal/command -> ./cmd/evalrouter/internal/argv"}, {"./cmd/evalrouter-langsmith -> ./bundle"}},
+		"benchmark tool is offline":          {{"./cmd/evalrouter-bench -> ./bundle/pack", "./bundle/pack -> os/exec"}},
+		"benchmark tool on bundle":           {{"./cmd/evalrouter-bench -> ./lib/flow"}, {"./cmd/evalrouter-bench/internal/command -> ./lib"}},
+		"benchmark tool is light":            {{"./cmd/evalrouter-bench -> github.com/google/uuid"}},
 	}
 }
 
@@ -156,6 +159,8 @@ func TestDesignedTreePasses(t *testing.T) {
 		"./langsmith/fakesmith -> ./lib/api net/http",
 		"./cmd/evalrouter-langsmith -> ./langsmith ./lib",
 		"./cmd/evalrouter-langsmith ~> ./langsmith/fakesmith",
+		"./bundle/pack -> ./bundle ./bundle/archive golang.org/x/text/unicode/norm",
+		"./cmd/evalrouter-bench -> ./bundle/pack ./lib/plain github.com/peterbourgon/ff/v4",
 		"./scripts/internal/x -> ./lib/api github.com/invopop/jsonschema",
 		"./tui/internal/kit -> github.com/gdamore/tcell/v2",
 	)

@@ -65,11 +65,15 @@ func libRules() []Rule {
 	}
 }
 
+// offline lists what reaches a network, another program or a database.
+func offline() []string {
+	return []string{"net", "net/http/...", "net/rpc/...", "net/smtp", "os/exec", "plugin", "database/sql/..."}
+}
+
 func bundleRules() []Rule {
-	offline := []string{"net", "net/http/...", "net/rpc/...", "net/smtp", "os/exec", "plugin", "database/sql/..."}
 	return []Rule{
 		{
-			Name: "bundle is offline", From: []string{"./bundle/..."}, Deny: offline, Reach: Transitive,
+			Name: "bundle is offline", From: []string{"./bundle/..."}, Deny: offline(), Reach: Transitive,
 			Why: "scoring and authoring reach no network, program, plug-in or database",
 		},
 		{
@@ -209,6 +213,24 @@ func commandRules() []Rule {
 			Name: "command line on lib", From: []string{"./cmd/evalrouter/..."},
 			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter/...", "./lib/..."},
 			Why: "the command line is a client; the other parts are other binaries",
+		},
+		{
+			Name: "benchmark tool is offline", From: []string{"./cmd/evalrouter-bench/..."}, Deny: offline(), Reach: Transitive,
+			Why: "authoring needs no account and no network, and runs nothing of a package",
+		},
+		{
+			Name: "benchmark tool on bundle", From: []string{"./cmd/evalrouter-bench/..."},
+			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter-bench/...", "./bundle/...", "./lib/plain"},
+			Why: "the tool is bundle with a command line; of lib it needs the text sanitiser only",
+		},
+		{
+			Name: "benchmark tool is light", From: []string{"./cmd/evalrouter-bench/..."}, Reach: Transitive,
+			Deny: []string{"third"},
+			Allow: []string{
+				"github.com/peterbourgon/ff/...", "github.com/dlclark/regexp2/...", "golang.org/x/text/...", "go.yaml.in/yaml/...",
+				"github.com/klauspost/compress/...",
+			},
+			Why: "the tool adds a flag parser to what bundle links",
 		},
 		{
 			Name: "commands apart", From: []string{"./cmd/evalrouterd/..."}, Reach: WithTests,

@@ -149,7 +149,7 @@ func (a *App) rootHelp(all []*argv.Command) string {
 	b.WriteString("\nExit codes\n")
 	argv.Row(&b, "0", "success; for lint, no errors")
 	argv.Row(&b, "1", "a file could not be read or written")
-	argv.Row(&b, "2", "wrong input: the command line, the package, an existing destination")
+	argv.Row(&b, "2", "wrong input: command line, package or destination")
 	return b.String()
 }
 

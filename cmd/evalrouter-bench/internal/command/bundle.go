@@ -19,7 +19,7 @@ func (a *App) bundleCommand() *argv.Command {
 		Name: "bundle", Args: "DIR", Short: "Write a valid package as one zip file", Operands: [2]int{1, 1},
 		Long: "The same files give the same bytes on every machine. Nothing is ever replaced:\nwithout --output the next free name is taken.",
 		Flags: []argv.Flag{
-			argv.Text(&output, "output", "PATH", "the file to write, or a folder for a file of the default name"),
+			argv.Text(&output, "output", "PATH", "the file to write, or a folder to write into"),
 		},
 		Examples: []string{Program + " bundle ./my-benchmark", Program + " bundle ./my-benchmark --output ./dist/first.zip"},
 		Run:      func(ctx context.Context, operands []string) error { return a.bundle(ctx, operands[0], output) },

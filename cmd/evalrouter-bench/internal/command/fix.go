@@ -15,7 +15,7 @@ func (a *App) fixCommand() *argv.Command {
 	dry := false
 	return &argv.Command{
 		Name: "fix-hashes", Args: "DIR", Short: "Make the manifest say what the files are", Operands: [2]int{1, 1},
-		Long:     "It writes sizes and SHA-256 of all files into evalrouter.json and adds files that\nare not listed. Every other byte of the manifest stays.",
+		Long:     "It writes size and SHA-256 of every file into evalrouter.json and adds files\nthat are not listed. Every other byte of the manifest stays.",
 		Flags:    []argv.Flag{argv.Switch(&dry, "dry-run", "say what would change and write nothing")},
 		Examples: []string{Program + " fix-hashes ./my-benchmark"},
 		Run:      func(ctx context.Context, operands []string) error { return a.fix(ctx, operands[0], dry) },

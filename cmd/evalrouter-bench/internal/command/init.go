@@ -25,7 +25,7 @@ func (a *App) initCommand() *argv.Command {
 		Flags: []argv.Flag{
 			argv.Text(&d.Namespace, "namespace", "NAMESPACE", "who publishes it: small letters, digits, dashes"),
 			argv.Text(&d.Name, "name", "NAME", "what it is called: small letters, digits, dashes"),
-			{Long: "template", Value: "TEMPLATE", Usage: strings.Join(pack.Templates(), ", ") + " (text)", Set: func(s string) error {
+			{Long: "template", Value: "TEMPLATE", Usage: strings.Join(pack.Templates(), "|"), Set: func(s string) error {
 				if !slices.Contains(pack.Templates(), s) {
 					return errors.New("want one of " + strings.Join(pack.Templates(), ", "))
 				}

@@ -191,6 +191,6 @@ func expectation(g shownGrade) string {
 // block writes a text of several lines, each behind the same indent.
 func (a *App) block(indent, text string) {
 	for l := range strings.Lines(string(plain.Block(text))) {
-		a.write(indent + strings.TrimRight(l, "\n") + "\n")
+		a.write(strings.TrimRight(indent+l, " \n") + "\n")
 	}
 }

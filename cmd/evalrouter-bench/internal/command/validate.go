@@ -13,9 +13,9 @@ import (
 
 func (a *App) validateCommand() *argv.Command {
 	return &argv.Command{
-		Name: "validate", Args: "DIR_OR_BUNDLE", Short: "Say whether a package is valid, and what is wrong with it", Operands: [2]int{1, 1},
+		Name: "validate", Args: "DIR_OR_BUNDLE", Short: "Say whether a package is valid, and what is wrong", Operands: [2]int{1, 1},
 		Long:     "The same validator decides on the service, which runs it again: passing here is\nno admission.",
-		Examples: []string{Program + " validate ./my-benchmark", Program + " validate ./evalrouter-bundle-acme-my-benchmark-0.1.0.zip --json"},
+		Examples: []string{Program + " validate ./my-benchmark", Program + " validate ./my-benchmark.zip --json"},
 		Run: func(ctx context.Context, operands []string) error {
 			rep, err := report(ctx, operands[0])
 			if err != nil {

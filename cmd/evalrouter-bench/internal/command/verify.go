@@ -20,7 +20,7 @@ var digestShape = regexp.MustCompile(`^[0-9a-f]{64}$`)
 func (a *App) verifyCommand() *argv.Command {
 	want := ""
 	return &argv.Command{
-		Name: "verify", Args: "BUNDLE", Short: "Say whether a bundle is whole, valid and the one that is meant", Operands: [2]int{1, 1},
+		Name: "verify", Args: "BUNDLE", Short: "Say whether a bundle is whole, valid and the one meant", Operands: [2]int{1, 1},
 		Long: "A bundle is canonical when it is byte for byte what bundle writes for its files.",
 		Flags: []argv.Flag{{Long: "sha256", Value: "DIGEST", Usage: "the digest that the file must have", Set: func(s string) error {
 			if !digestShape.MatchString(s) {

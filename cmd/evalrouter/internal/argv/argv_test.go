@@ -194,3 +194,23 @@ func TestParseOrderDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// A raw command gets every word as it stands, "--" and unknown flags too; what
+// stands before its name is read here.
+func TestRaw(t *testing.T) {
+	t.Parallel()
+	var g got
+	root := tree(&g)
+	root.Sub = append(root.Sub, &argv.Command{Name: "other", Raw: true, Exec: func(_ context.Context, args []string) error {
+		g.Ran, g.Args = "other", args
+		return nil
+	}})
+	p, err := argv.Parse(root, []string{"--json", "other", "x", "--yes=t", "--json", "--json", "-q", "--", "run", "--"})
+	if err == nil {
+		err = p.Run(context.Background())
+	}
+	want := got{Ran: "other", JSON: true, Args: []string{"x", "--yes=t", "--json", "--json", "-q", "--", "run", "--"}}
+	if d := cmp.Diff(want, g); d != "" || err != nil {
+		t.Error(err, d)
+	}
+}

@@ -26,6 +26,9 @@ type Command struct {
 	Long string
 	// Examples are whole command lines that work.
 	Examples []string
+	// Raw commands get every word behind their name as it stands, flags too:
+	// another program reads them. --help is still answered here.
+	Raw bool
 	// Hidden commands are left out of the list of commands.
 	Hidden bool
 	// Flags may be nil when the command has none of its own.

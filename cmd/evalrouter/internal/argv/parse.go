@@ -105,6 +105,9 @@ func (n *normalizer) normalize(args []string) ([]string, error) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
+		case n.current().Raw:
+			n.operands = append(n.operands, args[i:]...)
+			i = len(args)
 		case a == "--":
 			n.operands = append(n.operands, args[i+1:]...)
 			i = len(args)

@@ -1,0 +1,77 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+)
+
+// Bench is the program that makes benchmarks. It is one of its own so that
+// graders and their tables weigh nothing here.
+const Bench = "evalrouter-bench"
+
+// Benchmark makes benchmarks on this machine, by way of evalrouter-bench.
+func Benchmark(a *App) *argv.Command {
+	sub := func(name, args, short string, examples ...string) *argv.Command {
+		c := a.bench(name, args, short)
+		c.Examples = append(c.Examples, "evalrouter benchmark "+name+" "+examples[0])
+		return c
+	}
+	return &argv.Command{
+		Name: "benchmark", Args: "init|validate|lint|preview|bundle", Short: "Make a benchmark of your own on this machine",
+		Long:     "No account, no network request; nothing of a package is executed. The work is\ndone by " + Bench + ".",
+		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine", "evalrouter benchmark validate ./my-benchmark"},
+		Sub: []*argv.Command{
+			sub("init", "DIR --namespace NAMESPACE --name NAME", "Write a draft benchmark into a new folder", "./my-benchmark --namespace acme --name mine"),
+			sub("validate", "DIR_OR_BUNDLE", "Say whether a package is valid, and what is wrong", "./my-benchmark"),
+			sub("lint", "DIR_OR_BUNDLE [--strict]", "Say whether a valid package is a good benchmark", "./my-benchmark"),
+			sub("preview", "DIR_OR_BUNDLE [--outputs FILE]", "Show what a model is asked and how answers grade", "./my-benchmark --limit 1"),
+			sub("bundle", "DIR [--output PATH]", "Write a valid package as one zip file", "./my-benchmark"),
+		},
+	}
+}
+
+// Verify checks a bundle, by way of evalrouter-bench.
+func Verify(a *App) *argv.Command {
+	c := a.bench("verify", "BUNDLE [--sha256 DIGEST]", "Say whether a benchmark bundle is whole and valid")
+	c.Examples = []string{"evalrouter verify ./my-benchmark.zip", "evalrouter verify ./my-benchmark.zip --json"}
+	return c
+}
+
+// bench is a command that evalrouter-bench has under the same name.
+func (a *App) bench(name, args, short string) *argv.Command {
+	return &argv.Command{
+		Name: name, Args: args, Short: short, Raw: true,
+		Long: "Every flag: " + Bench + " " + name + " --help",
+		Exec: func(_ context.Context, words []string) error {
+			front := words[:indexOr(words, "--")]
+			if slices.Contains(front, "--json") {
+				a.Global.JSON = true // for an error of this program
+			} else if a.Global.JSON {
+				words = append([]string{"--json"}, words...)
+			}
+			path, err := a.FindBinary(Bench)
+			if err != nil {
+				return &argv.UsageError{
+					Code:    api.BenchmarkExtraRequired,
+					Message: name + " is done by " + Bench + ", which is not installed; nothing was read or written",
+					Next:    "go install github.com/evalrouter/evalrouter/cmd/" + Bench + "@" + a.moduleVersion(),
+				}
+			}
+			return a.Exec(path, append([]string{Bench, name}, words...))
+		},
+	}
+}
+
+// moduleVersion is this program's version as go install takes it: a program
+// built from a checkout has none of its own.
+func (a *App) moduleVersion() string {
+	if strings.HasPrefix(a.Version, "v") {
+		return a.Version
+	}
+	return "latest"
+}
