@@ -65,12 +65,11 @@ func (v *validator) tasks(m Manifest, path string, in io.Reader) error {
 		if fault != nil {
 			return fault, nil
 		}
-		id := t.id.String()
-		if _, again := v.ids[id]; again {
+		known := len(v.ids) // one walk through the set tells whether the id is new
+		if v.ids[t.id.String()] = struct{}{}; len(v.ids) == known {
 			v.add("task_id_duplicate", path, number, "id", "an earlier task has the same id")
 			return nil, nil
 		}
-		v.ids[id] = struct{}{}
 		v.rep.Tasks++
 		return nil, nil
 	})

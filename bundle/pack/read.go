@@ -34,12 +34,16 @@ func ReadManifest(raw []byte, graders MakeGrader) (Manifest, []Finding) {
 		checkManifest(r, m, graders)
 	}
 	var out []Finding
-	for _, p := range r.Problems {
+	for i, p := range r.Problems {
 		rule := p.Code
 		if !strings.HasPrefix(rule, "component_") && !strings.HasPrefix(rule, "license_") && !strings.HasPrefix(rule, "package_") {
 			rule = "manifest_" + rule
 		}
-		out = append(out, manifestFinding(rule, lineAt(raw, root.Nearest(p.Path).At), p.Path, p.Message))
+		line := 0
+		if i < MaxFindings { // to find a line is a walk, and more are never shown
+			line = lineAt(raw, root.Nearest(p.Path).At)
+		}
+		out = append(out, manifestFinding(rule, line, p.Path, p.Message))
 	}
 	return m, out
 }
@@ -182,6 +186,10 @@ func graderProblem(err error) string {
 	return "the grader cannot be built"
 }
 
+// maxFilled bounds how often a template may show the same text: a small one
+// that shows a long input a thousand times would be a bomb.
+const maxFilled = 4
+
 func checkPrompt(r *strict.Reader, m Manifest) {
 	if m.Prompt == nil || m.Prompt.Template == "" {
 		return
@@ -190,18 +198,18 @@ func checkPrompt(r *strict.Reader, m Manifest) {
 		r.Add("prompt.template", "prompt_conversation", "the tasks of a conversation have no template")
 		return
 	}
-	input := false
+	filled := map[string]int{}
 	for _, p := range bundle.Placeholders(m.Prompt.Template) {
-		switch {
-		case p == "input":
-			input = true
-		case p == "choices" && m.Template == TemplateChoice:
-		default:
+		if p != "input" && (p != "choices" || m.Template != TemplateChoice) {
 			r.Add("prompt.template", "prompt_placeholder", "the template has a placeholder that nothing fills")
 			return
 		}
+		if filled[p]++; filled[p] > maxFilled {
+			r.Add("prompt.template", "prompt_placeholder", "a placeholder stands more than %d times", maxFilled)
+			return
+		}
 	}
-	if !input {
+	if filled["input"] == 0 {
 		r.Add("prompt.template", "prompt_placeholder", "the template does not show the input")
 	}
 }

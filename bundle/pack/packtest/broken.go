@@ -249,6 +249,7 @@ func manifestMeanings() []Broken {
 		{"an unknown placeholder", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", "{{input}} {{target}}"},
 		{"no input in the template", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", "What is it?"},
 		{"choices without choices", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", "{{input}} {{choices}}"},
+		{"a bomb of placeholders", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", strings.Repeat("{{input}}", 7000)},
 		{"an empty placeholder", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", "{{input}} {{}}"},
 		{"code as a placeholder", "manifest_prompt_placeholder", pack.TemplateText, "prompt.template", "{{input}} {{ input.__class__ }}"},
 		{"a template for conversations", "manifest_prompt_conversation", pack.TemplateConversation, "prompt.template", "{{input}}"},
