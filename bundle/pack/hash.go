@@ -98,7 +98,7 @@ func (v *validator) listed(raw []byte) (*strict.Node, []Component) {
 		})
 		c.Close()
 	}
-	s := compileShapes()
+	s := compiledShapes()
 	for i, c := range all {
 		if c.Path != "" {
 			s.check(r, "components[].path", fmt.Sprintf("components[%d].path", i), c.Path)

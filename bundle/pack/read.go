@@ -29,7 +29,7 @@ func ReadManifest(raw []byte, graders MakeGrader) (Manifest, []Finding) {
 		return Manifest{}, []Finding{manifestFinding("manifest_"+prob.Code, lineAt(raw, prob.At), prob.Path, prob.Message)}
 	}
 	r := &strict.Reader{}
-	m := manifestOf(r, root, compileShapes())
+	m := manifestOf(r, root, compiledShapes())
 	if len(r.Problems) == 0 {
 		checkManifest(r, m, graders)
 	}

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/bundle/internal/strict"
@@ -70,7 +71,8 @@ type compiled struct {
 	re *regexp.Regexp
 }
 
-func compileShapes() shapes {
+// compiledShapes is the table for looking up; nobody changes it.
+var compiledShapes = sync.OnceValue(func() shapes {
 	out := shapes{}
 	for _, s := range Shapes() {
 		c := compiled{Shape: s}
@@ -80,7 +82,7 @@ func compileShapes() shapes {
 		out[s.Path] = c
 	}
 	return out
-}
+})
 
 // check holds one text to its shape. place is its path in the document, key
 // the path in the table.

@@ -39,7 +39,7 @@ func Validate(ctx context.Context, fsys fs.FS, o Options) (Report, error) {
 func validate(ctx context.Context, fsys fs.FS, o Options) (Manifest, Report, error) {
 	v := &validator{ctx: ctx, fsys: fsys, o: o, rep: Report{Findings: []Finding{}, Components: []Component{}}}
 	m := v.whole()
-	v.rep.Valid = v.rep.Errors == 0
+	v.rep.Valid = v.rep.Errors == 0 && ctx.Err() == nil
 	return m, v.rep, ctx.Err()
 }
 

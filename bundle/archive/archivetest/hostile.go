@@ -226,6 +226,11 @@ func layouts() []Hostile {
 			le.PutUint32(rec[12:], uint32(two-one))
 			return out
 		}},
+		{Name: "bytes in front that the offsets allow for", Rule: "zip_layout", Build: func() []byte {
+			e := plain("a")
+			e.At = ptr(uint32(8))
+			return append([]byte("MZ stub "), Build([]Entry{e}, End{Change: func(r []byte) { le.PutUint32(r[16:], le.Uint32(r[16:])+8) }})...)
+		}},
 		{Name: "bytes in front", Rule: "zip_end", Build: func() []byte { return append([]byte("MZ stub "), Build([]Entry{plain("a")}, End{})...) }},
 		{Name: "headers differ: name", Rule: "zip_local", Build: file(plain("a"), local(AtName, 1))},
 		{Name: "headers differ: length of the name", Rule: "zip_local", Build: file(plain("a"), local(AtNameLen, 2))},
