@@ -246,7 +246,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{"tasks_too_many", pack.TasksFile, `{"id":"t%d","input":"b","target":"c"}` + "\n", pack.MaxTasks + 1},
 		{"fixtures_too_many", pack.FixturesFile, fixture + "\n", pack.MaxFixtures + 1},
-		{"package_too_large", pack.TasksFile, `{"id":"t%d","input":"` + strings.Repeat("b", 1<<19) + `","target":"c"}` + "\n", 201},
+		{"package_too_large", pack.ReadmeFile, strings.Repeat("words ", 1<<17) + "\n", 140},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()
