@@ -173,7 +173,7 @@ func (a *App) showPreview(p preview, tasks bool) {
 	if tasks && len(p.Tasks) == 0 {
 		a.line("No tasks to show.")
 	}
-	a.line("Graded %d answers with %s: %d right", p.Graded, p.Grader.Compat, p.Right)
+	a.line("Graded %d answers with %s: %d right", p.Graded, p.Grader.ID, p.Right)
 	for _, o := range append(pack.Outcomes(), bundle.Refused) {
 		if n := p.Outcomes[o]; n > 0 {
 			a.line("  %-18s %d", o, n)
