@@ -20,10 +20,12 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench plan [flags]
        scripts/bench scoring [SHARED]
        scripts/bench validate [N]
+       scripts/bench databases [flags]
 
   startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
   plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags
+  databases the same run over SQLite and over PostgreSQL, in pairs; databases -h lists the flags
   scoring   grades and records a CPU second of every grader, on the data of SHARED (../shared), beside Python
   validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)`
 
@@ -42,6 +44,8 @@ func run(args []string) int {
 		err = scoring(args[1])
 	case len(args) > 0 && args[0] == "validate":
 		err = validate(args[1:])
+	case len(args) > 0 && args[0] == "databases":
+		err = databases(args[1:])
 	default:
 		err = errUsage
 	}

@@ -15,13 +15,15 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
+const usage = `usage: scripts/prove sim|kill|pg|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
 
   sim       play N seeded histories of the engine, each twice (500)
   kill      kill the service N times in runs of real answers, twenty to a run (100)
+  pg        kill workers of a shared PostgreSQL N times, twenty to a crew of three, and restart
+            PostgreSQL three times under a run of 20,000 tasks (100)
   crash     die at every point of a process, on SQLite and on a PostgreSQL of its own
   disk      fill, break and lock the disk of the service N times while it works (50)
   mutants   break the code in each known way, at most N, and see a test fail (all);
@@ -61,6 +63,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
+	case "pg":
+		err = pg(orElse(*n, 100))
 	case "mutants":
 		err = mutants(*n, *only)
 	case "scoring":
@@ -152,6 +156,18 @@ func disk(n int) error {
 	runs := (n + faultsPerRun - 1) / faultsPerRun
 	fmt.Printf("disk: %d runs with %d faults each\n", runs, faultsPerRun)
 	return withBinaries("-run=TestDisk_FaultsInARun", "-count="+strconv.Itoa(runs), "-disk.n="+strconv.Itoa(faultsPerRun))
+}
+
+// pg kills workers that share a PostgreSQL, and restarts the database under a
+// long run.
+func pg(n int) error {
+	crews := (n + killsPerRun - 1) / killsPerRun
+	fmt.Printf("pg: %d crews of three workers with %d kills each, then 3 immediate restarts of PostgreSQL under a run of 20,000 tasks\n", crews, killsPerRun)
+	err := withBinaries("-run=TestCluster_WorkersAreKilled", "-count="+strconv.Itoa(crews), "-e2e.kills="+strconv.Itoa(killsPerRun))
+	if err != nil {
+		return err
+	}
+	return withBinaries("-run=TestCluster_DatabaseRestarts", "-count=1", "-e2e.tasks=20000", "-e2e.restarts=3")
 }
 
 // withBinaries builds the binaries as they ship and runs tests that drive

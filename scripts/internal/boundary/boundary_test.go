@@ -60,6 +60,7 @@ func broken() map[string][][]string {
 		"core is pure":                       {{d + "core -> os"}, {d + "core -> database/sql"}},
 		"wire records at the edge":           {{d + "engine -> ./lib/api"}, {"./cmd/evalrouterd -> ./lib"}},
 		"SQL in the store":                   {{d + "catalog -> database/sql"}, {"./cmd/evalrouterd -> github.com/jackc/pgx/v5"}},
+		"the queue wakes":                    {{d + "engine -> github.com/riverqueue/river"}, {d + "store -> github.com/riverqueue/river/riverdriver/riverpgxv5"}},
 		"adapters see no state":              {{d + "provider/chat -> " + d + "engine"}, {d + "grade/exact -> " + d + "catalog", d + "catalog -> " + d + "store"}},
 		"providers do not grade":             {{d + "provider -> " + d + "grade"}},
 		"graders do not call":                {{d + "grade/judge -> " + d + "provider"}},

@@ -150,6 +150,11 @@ func serviceRules() []Rule {
 			Why: "store alone speaks SQL, so that one place decides what a transaction holds",
 		},
 		{
+			Name: "the queue wakes", From: []string{"./cmd/evalrouterd/..."}, Except: []string{daemon + "/store/wake/..."},
+			Deny: []string{"github.com/riverqueue/..."},
+			Why:  "work is derived from the state of runs; one package knows that there is a queue, and it only wakes",
+		},
+		{
 			Name: "adapters see no state", From: []string{daemon + "/provider/...", daemon + "/grade/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/httpapi/...", daemon + "/daemon/..."},
 			Why:  "a model call or a grade is a function of its request",

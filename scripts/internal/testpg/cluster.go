@@ -44,6 +44,8 @@ type Cluster struct {
 	URL string
 
 	dir    string
+	bin    string
+	port   int
 	env    []string
 	cred   *syscall.Credential
 	keeper *exec.Cmd
@@ -60,7 +62,7 @@ func Start(ctx context.Context, bin string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, env: serverEnv(os.Environ()), cred: cred}
+	c := &Cluster{dir: dir, bin: bin, env: serverEnv(os.Environ()), cred: cred}
 	if err := c.startKeeper(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -77,6 +79,39 @@ func (c *Cluster) Stop() error {
 	}
 	if err := c.keeper.Wait(); err != nil {
 		return fmt.Errorf("stop PostgreSQL in %s: %w", c.dir, err)
+	}
+	return nil
+}
+
+// Restart ends the server as a crash of the machine's memory would, without a checkpoint and without a word to its
+// clients, and starts it again at the same address.
+func (c *Cluster) Restart(ctx context.Context) error {
+	if err := c.crash(ctx); err != nil {
+		return err
+	}
+	return c.launch(ctx, c.bin, c.port)
+}
+
+func (c *Cluster) crash(ctx context.Context) error {
+	text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
+	if err != nil {
+		return fmt.Errorf("find the server: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]))
+	if err != nil || pid <= 1 {
+		return fmt.Errorf("find the server: its pid file says %q", text)
+	}
+	if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for syscall.Kill(pid, 0) == nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the server's end: %w", context.Cause(ctx))
+		}
 	}
 	return nil
 }
@@ -124,6 +159,7 @@ func (c *Cluster) boot(ctx context.Context, bin string) error {
 			return err
 		}
 		if last = c.launch(ctx, bin, port); last == nil {
+			c.port = port
 			c.URL = (&url.URL{
 				Scheme: "postgres", User: url.UserPassword("postgres", password),
 				Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable",

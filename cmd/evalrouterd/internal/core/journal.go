@@ -42,10 +42,12 @@ func kindOf(judge bool) string {
 	return KindTarget
 }
 
-// Lease says who makes calls and until when the claim holds.
+// Lease says who makes calls and until when the claim holds. Fence is that of
+// the run's claim, 0 for a process that is alone.
 type Lease struct {
 	Worker string
 	Until  Micros
+	Fence  int64
 }
 
 // Reserved says how much of a batch was reserved. When Granted is short of

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"sync"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
 )
 
 // changes wakes whoever follows a run.
@@ -49,11 +51,18 @@ func (c *changes) publish(run core.RunID) {
 // waker passes a change of a run's row on to the engine and to followers.
 type waker struct {
 	engine  *engine.Engine
+	wake    *wake.Wake // nil where this process is alone
 	changes *changes
 }
 
 // Wake tells both.
 func (w waker) Wake(ws core.WorkspaceID, run core.RunID) {
-	w.engine.Wake(ws, run)
+	if w.wake == nil {
+		w.engine.Wake(ws, run)
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), askWithin)
+		defer cancel()
+		w.wake.Ask(ctx, ws, run)
+	}
 	w.changes.publish(run)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +46,9 @@ func commands() []command {
 		{"credits grant", "WORKSPACE USD", "give a workspace credit", creditsGrantCommand},
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
+		{"migrate-to", "[POSTGRES]", "move an installation from its data directory to an empty PostgreSQL", migrateCommand},
+		{"restore", "", "say that the database was restored, or restore it from a backup: nobody is called before an acknowledgement", restoreCommand},
+		{"recover", "", "show what a restored database stopped, and let calls be made again", recoverCommand},
 		{"audit", "", "recompute every balance and invariant from the record", auditCommand},
 		{"version", "", "print the version", versionCommand},
 	}
@@ -108,7 +110,7 @@ func (c command) run(ctx context.Context, args []string, sys System) error {
 		return refuse("invalid_input", "%s; evalrouterd %s --help lists the flags", flagError(err), c.words)
 	}
 	switch want := len(strings.Fields(c.operands)); {
-	case len(operands) == want:
+	case len(operands) == want, strings.HasPrefix(c.operands, "[") && len(operands) == 0:
 		return do(ctx, sys, operands)
 	case want == 0:
 		return refuse("invalid_input", "evalrouterd %s takes nothing but flags; evalrouterd %s --help lists them", c.words, c.words)
@@ -180,24 +182,7 @@ func writeHelp(w io.Writer) {
 		fmt.Fprintf(w, "  %-32s %s\n", strings.TrimSpace(c.words+" "+c.operands), c.help)
 	}
 	fmt.Fprintln(w, "\nEvery command takes --help. --data is the data directory; without it, that of the on-demand service.")
-}
-
-// data declares --data with the directory of the on-demand service as its
-// default.
-func (f *flagSet) data() func(System) (string, error) {
-	v := f.StringLong("data", "", "the data directory `DIR`")
-	return func(sys System) (string, error) {
-		if *v != "" {
-			return *v, nil
-		}
-		if dir := sys.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-			return filepath.Join(dir, "evalrouter"), nil
-		}
-		if home := sys.Getenv("HOME"); filepath.IsAbs(home) {
-			return filepath.Join(home, ".local", "share", "evalrouter"), nil
-		}
-		return "", refuse("invalid_input", "there is no home directory to keep data in; give one with --data")
-	}
+	fmt.Fprintln(w, "--database names a PostgreSQL that several processes share; "+databaseVariable+" does so for every command but local.")
 }
 
 // newLog writes JSON lines. Bodies, queries and credentials never get there.

@@ -25,34 +25,41 @@ import (
 
 // withData opens an installation for one command. A running daemon may share
 // it.
-func withData(ctx context.Context, dir string, do func(*open) error) error {
-	d, err := findDir(dir)
+func withData(ctx context.Context, p place, do func(*open) error) error {
+	return inspect(ctx, p, func(o *open) error {
+		if err := o.stays(ctx); err != nil {
+			return err
+		}
+		return do(o)
+	})
+}
+
+// inspect is withData for a command that only reads: one that has moved can
+// still be looked at.
+func inspect(ctx context.Context, p place, do func(*open) error) error {
+	d, err := p.find()
 	if err != nil {
 		return err
 	}
-	return d.with(ctx, do)
+	return p.with(ctx, d, do)
 }
 
 // withNewData is withData for the command that newcomers begin with: it makes
 // an installation where there is none, and says so.
-func withNewData(ctx context.Context, sys System, dir string, do func(*open) error) error {
-	d, err := findDir(dir)
+func withNewData(ctx context.Context, sys System, p place, do func(*open) error) error {
+	d, err := p.find()
 	if err != nil {
-		if d, err = openDir(dir); err != nil {
+		if d, err = openDir(p.dir); err != nil {
 			return err
 		}
 		fmt.Fprintf(sys.Stderr, "evalrouterd: there was no installation in %s; one is begun\n", d)
 	}
-	return d.with(ctx, do)
-}
-
-func (d dataDir) with(ctx context.Context, do func(*open) error) (err error) {
-	o, err := openData(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer func() { err = d.explain(errors.Join(err, o.close())) }()
-	return do(o)
+	return p.with(ctx, d, func(o *open) error {
+		if err := o.stays(ctx); err != nil {
+			return err
+		}
+		return do(o)
+	})
 }
 
 // member finds a workspace, or says which ones there are.
@@ -83,7 +90,7 @@ func catalogAddCommand(f *flagSet) action {
 	seed := f.Uint64Long("seed", builtin.DefaultSeed, "`SEED` of the draw")
 	tasks := f.IntLong("tasks", builtin.DefaultSize, "`NUMBER` of tasks of the draw")
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
@@ -91,20 +98,20 @@ func catalogAddCommand(f *flagSet) action {
 			return refuse("invalid_input", "give --manifest and --file, or --generate; nothing was added")
 		}
 		if *slug != "" {
-			return generate(ctx, sys, dir, *slug, *seed, *tasks)
+			return generate(ctx, sys, at, *slug, *seed, *tasks)
 		}
-		return addFile(ctx, sys, dir, *manifest, *file)
+		return addFile(ctx, sys, at, *manifest, *file)
 	}
 }
 
 // maxDraw bounds a generated benchmark.
 const maxDraw = 1_000_000
 
-func generate(ctx context.Context, sys System, dir, slug string, seed uint64, n int) error {
+func generate(ctx context.Context, sys System, at place, slug string, seed uint64, n int) error {
 	if n < 1 || n > maxDraw {
 		return refuse("invalid_input", "a draw has 1 to %d tasks; nothing was added", maxDraw)
 	}
-	return withNewData(ctx, sys, dir, func(o *open) error {
+	return withNewData(ctx, sys, at, func(o *open) error {
 		p, err := o.catalog.Generate(ctx, slug, seed, n)
 		if err != nil {
 			return err
@@ -114,12 +121,12 @@ func generate(ctx context.Context, sys System, dir, slug string, seed uint64, n 
 	})
 }
 
-func addFile(ctx context.Context, sys System, dir, manifest, file string) error {
+func addFile(ctx context.Context, sys System, at place, manifest, file string) error {
 	m, err := readManifest(manifest)
 	if err != nil {
 		return err
 	}
-	return withNewData(ctx, sys, dir, func(o *open) error {
+	return withNewData(ctx, sys, at, func(o *open) error {
 		added, err := o.catalog.Add(ctx, m, func() (io.ReadCloser, error) { return os.Open(file) })
 		var bad *bundle.Refusal
 		var one *bundle.Finding
@@ -215,11 +222,11 @@ func orNone(s string) string {
 func catalogListCommand(f *flagSet) action {
 	data := f.data()
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
-		return withData(ctx, dir, func(o *open) error {
+		return withData(ctx, at, func(o *open) error {
 			if err := o.catalog.Install(ctx); err != nil {
 				return err
 			}
@@ -240,7 +247,7 @@ func catalogListCommand(f *flagSet) action {
 func creditsGrantCommand(f *flagSet) action {
 	data, note := f.data(), f.StringLong("note", "", "why, a `TEXT` for the ledger")
 	return func(ctx context.Context, sys System, operands []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
@@ -248,7 +255,7 @@ func creditsGrantCommand(f *flagSet) action {
 		if err != nil || amount == 0 {
 			return refuse("invalid_input", "an amount is US dollars such as 25, 1000 or 0.50, without separators between thousands; nothing was granted")
 		}
-		return withData(ctx, dir, func(o *open) error {
+		return withData(ctx, at, func(o *open) error {
 			info, err := o.member(ctx, operands[0])
 			if err != nil {
 				return err
@@ -284,7 +291,7 @@ func keysCreateCommand(f *flagSet) action {
 	name := f.StringLong("name", "", "`NAME` of the key")
 	scopes := f.StringLong("scopes", "", "`SCOPES` by comma: "+strings.Join(httpapi.Scopes(), ","))
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
@@ -297,7 +304,7 @@ func keysCreateCommand(f *flagSet) action {
 		if *workspace == "" || *name == "" || len(*name) > 80 || len(list) == 0 {
 			return refuse("invalid_input", "a key needs --workspace, --name (at most 80 characters) and --scopes; no key was made")
 		}
-		return withData(ctx, dir, func(o *open) error { return createKey(ctx, sys, o, *workspace, *name, list) })
+		return withData(ctx, at, func(o *open) error { return createKey(ctx, sys, o, *workspace, *name, list) })
 	}
 }
 
@@ -327,11 +334,11 @@ func createKey(ctx context.Context, sys System, o *open, workspace, name string,
 func keysResetCommand(f *flagSet) action {
 	data := f.data()
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
-		return withData(ctx, dir, func(o *open) error {
+		return withData(ctx, at, func(o *open) error {
 			lock, err := o.dir.takeLock() // a running service holds the old key
 			if err != nil {
 				return err
@@ -353,11 +360,11 @@ func keysResetCommand(f *flagSet) action {
 func auditCommand(f *flagSet) action {
 	data, asJSON := f.data(), f.toggle("json", "print one JSON document")
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
-		return withData(ctx, dir, func(o *open) error {
+		return inspect(ctx, at, func(o *open) error {
 			found, err := o.store.Audit(ctx)
 			if err != nil {
 				return err

@@ -14,19 +14,24 @@ func serveCommand(f *flagSet) action {
 	addr := f.StringLong("addr", "127.0.0.1:7788", "`HOST:PORT` to listen on")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
+	share := f.sharing()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
-		dir, err := data(sys)
+		at, err := data(sys)
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, data: dir, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
-		return dataDir(dir).explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}))
+		shared, err := share(at)
+		if err != nil {
+			return err
+		}
+		r := runner{sys: sys, at: at, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}
 }
 
 func localCommand(f *flagSet) action {
-	data, verbose := f.data(), f.toggle("verbose", "log every request")
+	data, verbose := f.dir(), f.toggle("verbose", "log every request")
 	port := f.IntLong("port", defaultPort, "first loopback `PORT` to try")
 	models := f.StringListLong("model-port", "a loopback `PORT` to look for model servers on, in place of the usual ones; repeat it for more")
 	idle := f.DurationLong("idle", defaultIdle, "end after this `TIME` without a request or an active run")
@@ -44,7 +49,7 @@ func localCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, data: dir, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		r := runner{sys: sys, at: place{dir: dir, now: sys.now}, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
 }

@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		{"unknown flag before another", []string{"audit", "--frob", "--json"}, 2, "", "--frob is not a flag of evalrouterd audit"},
 		{"secret for a flag", []string{"audit", "--sk-Canary_1"}, 2, "", "that is not a flag of evalrouterd audit"},
 		{"flag without a value", []string{"audit", "--data"}, 2, "", "--data has no value"},
-		{"placeholder of a flag", []string{"audit", "--help"}, 0, "--data DIR   the data directory DIR", ""},
+		{"placeholder of a flag", []string{"audit", "--help"}, 0, "--data DIR             the data directory DIR", ""},
 		{"audit of nothing", []string{"audit", "--data", none}, 2, "", "(installation_missing)"},
 		{"list of nothing", []string{"catalog", "list", "--data", none}, 2, "", "(installation_missing)"},
 		{"key for nothing", []string{"keys", "create", "--data", none, "--workspace", "main", "--name", "n", "--scopes", "eval:read"}, 2, "", "(installation_missing)"},

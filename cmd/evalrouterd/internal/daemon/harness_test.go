@@ -35,8 +35,17 @@ func TestMain(m *testing.M) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(daemon.Run(context.Background(), os.Args[1:], daemon.System{
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "0.0.0-test", Signals: signals,
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: "0.0.0-test", Signals: signals, Now: skewed(),
 	}))
+}
+
+// skewed is a clock that is wrong by what the test says.
+func skewed() func() time.Time {
+	by, err := time.ParseDuration(os.Getenv("EVALROUTERD_TEST_SKEW"))
+	if err != nil {
+		return nil
+	}
+	return func() time.Time { return time.Now().Add(by) }
 }
 
 // limitFiles makes writing beyond a size fail as a full disk does.

@@ -46,8 +46,8 @@ const recordSchema = "evalrouter.local_service.v1"
 
 // runner is what serve and local have in common.
 type runner struct {
-	sys  System
-	data string
+	sys System
+	at  place
 	// providers names the operator's file of routes; "" is the one in the data
 	// directory, if there is one.
 	providers string
@@ -61,7 +61,7 @@ type runner struct {
 
 // begin opens the directory, takes its lock and offers the operator's routes.
 func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
-	d, err := openDir(r.data)
+	d, err := openDir(r.at.dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -73,12 +73,16 @@ func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	data, err := openData(ctx, d)
+	data, err := openData(ctx, d, r.at)
 	if err != nil {
 		lock.Close()
 		return nil, nil, nil, err
 	}
-	if err = data.unlock(ctx); err == nil {
+	err = data.unlock(ctx)
+	if err == nil {
+		err = data.mayCall(ctx)
+	}
+	if err == nil {
 		err = routes.offer(ctx, data)
 	}
 	if err != nil {
@@ -88,12 +92,15 @@ func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
 }
 
 // serve answers API keys on any address.
-func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy) error {
+func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy, shared sharing) error {
 	data, routes, lock, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+	if shared.role == roleWorker {
+		return r.labour(ctx, data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log, shared: shared})
+	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return errors.Join(listenError(ctx, addr, err), data.close())
@@ -102,7 +109,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy)
 		return errors.Join(err, l.Close(), data.close())
 	}
 	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
-	s, err := newService(data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log})
+	s, err := newService(data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log, shared: shared})
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
@@ -275,7 +282,7 @@ func (r *runner) run(ctx context.Context, s *service, l net.Listener, ready func
 	go func() { defer sweeping.Done(); s.expireAnswers(sweep) }()
 	err := ready()
 	if err == nil {
-		err = r.wait(ctx, served, wasIdle)
+		err = r.wait(ctx, s, served, wasIdle)
 	}
 	close(stop)
 	stopSweep()
@@ -286,8 +293,10 @@ func (r *runner) run(ctx context.Context, s *service, l net.Listener, ready func
 }
 
 // wait returns when the service should end: nil for every ordinary reason.
-func (r *runner) wait(ctx context.Context, served <-chan error, idle <-chan struct{}) error {
+func (r *runner) wait(ctx context.Context, s *service, served <-chan error, idle <-chan struct{}) error {
 	select {
+	case <-s.store.Replaced():
+		return &refusal{code: "database_replaced", status: exitFailed, message: "the database was replaced by another one, by a failover or a restored backup; no call begins. Start evalrouterd again: it says what was stopped"}
 	case sig := <-r.sys.Signals:
 		r.log.Info("stopping", "signal", sig.String())
 	case <-ctx.Done():
@@ -320,6 +329,9 @@ func (r *runner) shutdown(s *service, srv *http.Server, cutOff context.CancelFun
 	cutOff() // long polls end now; writes that began go on
 	web, stopWeb := context.WithTimeout(ctx, 5*time.Second)
 	defer stopWeb()
+	if srv == nil {
+		return s.stop(ctx)
+	}
 	if err := srv.Shutdown(web); err != nil {
 		// A client that holds its connection is not worth waiting for.
 		r.log.Debug("connections cut off", "error", srv.Close())

@@ -22,6 +22,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
 )
 
 // The store keeps every interface that its users declare.
@@ -38,30 +39,39 @@ var (
 	_ httpapi.Connections = (*connection.Service)(nil)
 )
 
-// open is the database of a data directory with its catalog and secrets.
+// open is the database of an installation with its catalog and secrets.
 type open struct {
-	dir     dataDir
-	store   *store.Store
-	catalog *catalog.Catalog
-	master  *seal.Master
+	dir dataDir
+	// postgres is the database's address, "" when it is in the directory.
+	postgres string
+	now      func() time.Time
+	store    *store.Store
+	catalog  *catalog.Catalog
+	master   *seal.Master
 }
 
-// openData opens the database of a data directory. It takes no lock, and it
-// reads no secrets.
-func openData(ctx context.Context, d dataDir) (*open, error) {
+// openData opens the database of a data directory, or the PostgreSQL that
+// stands in its place. It takes no lock, and it reads no secrets.
+func openData(ctx context.Context, d dataDir, p place) (*open, error) {
+	if p.postgres != "" {
+		return openShared(ctx, d, p)
+	}
 	if err := d.private(databaseFile); err != nil {
 		return nil, refuse("data_dir_unwritable", "the database in %s cannot be opened: %s", d, reason(err))
 	}
-	st, err := store.Open(ctx, store.Options{Path: d.path(databaseFile), Now: time.Now})
+	st, err := store.Open(ctx, store.Options{Path: d.path(databaseFile), Now: p.now})
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	return &open{dir: d, store: st, catalog: catalog.New(st, practice.Routes(), newID)}, nil
+	return &open{dir: d, now: p.now, store: st, catalog: catalog.New(st, practice.Routes(), newID)}, nil
 }
 
 // unlock reads the master key. A new one is made only while nothing depends on
 // an old one: it would open no stored key and know no API key.
 func (o *open) unlock(ctx context.Context) error {
+	if o.postgres != "" {
+		return o.unlockShared(ctx)
+	}
 	path := o.dir.path(masterFile)
 	m, err := seal.Load(path, rand.Reader)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +97,10 @@ func (o *open) close() error { return o.store.Close() }
 // service is a running service without its listener.
 type service struct {
 	*open
-	engine  *engine.Engine
+	engine *engine.Engine
+	// wake reaches the other processes of a shared database; nil without one.
+	wake    *wake.Wake
+	role    role
 	server  *httpapi.Server
 	pool    *netguard.Pool
 	managed *managed
@@ -109,14 +122,15 @@ type options struct {
 	hosts      func(string) bool
 	version    string
 	log        *slog.Logger
+	shared     sharing
 }
 
 // newService joins the parts. Nothing runs yet.
 func newService(data *open, o options) (*service, error) {
-	s := &service{open: data, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log}
+	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log}
 	adapters := adapters(o.managed, s.pool)
 	connections := &connection.Service{
-		Store: s.store, Sealer: s.master, Adapters: adapters, Now: time.Now, NewID: newID,
+		Store: s.store, Sealer: s.master, Adapters: adapters, Now: s.now, NewID: newID,
 		CheckURL: func(base string) (*url.URL, error) { return o.policy.CheckURL(base) },
 	}
 	exports, err := s.dir.exports()
@@ -129,39 +143,64 @@ func newService(data *open, o options) (*service, error) {
 	if s.answers, s.kept, err = spool.Open(s.dir.path(answersFile)); err != nil {
 		return nil, err
 	}
-	s.engine = engine.New(s.engineOptions(adapters, credentials{connections, o.managed}))
-	wake := waker{s.engine, s.changes}
+	s.engine = engine.New(s.engineOptions(adapters, credentials{connections, o.managed}, o.shared))
+	if err := s.join(o.shared); err != nil {
+		return nil, err
+	}
+	wake := waker{s.engine, s.wake, s.changes}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
-		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: time.Now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
+		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Discover: discovery(o.modelPorts),
 		Ready:    func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err
 }
 
-func (s *service) engineOptions(adapters provider.Set, keys engine.Keys) engine.Options {
-	return engine.Options{
+func (s *service) engineOptions(adapters provider.Set, keys engine.Keys, o sharing) engine.Options {
+	options := engine.Options{
 		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
-		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: newID(), Changed: s.changes.publish,
+		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: workerName(), Changed: s.changed,
 	}
+	if s.postgres != "" {
+		options.Claims, options.Lease, options.Transient, options.Clock = claims{s.store}, o.lease, store.Unreachable, clock{s.store}
+	}
+	return options
 }
 
 // start installs the built-in benchmarks and takes up live runs. The caller
 // holds the directory's lock.
 func (s *service) start(ctx context.Context) error {
-	if err := s.catalog.Install(ctx); err != nil {
+	if err := s.install(ctx); err != nil {
 		return fmt.Errorf("install the built-in benchmarks: %w", err)
 	}
 	kept := s.kept
 	s.kept = nil
-	return s.engine.Start(ctx, kept)
+	if s.role != roleAPI {
+		if err := s.engine.Start(ctx, kept); err != nil {
+			return err
+		}
+	}
+	if s.wake == nil {
+		return nil
+	}
+	return s.wake.Start()
+}
+
+func (s *service) install(ctx context.Context) error {
+	unlock, err := s.store.Alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.catalog.Install(ctx)
 }
 
 // stop begins no more calls, waits for those in flight until ctx ends, and
 // closes the database.
 func (s *service) stop(ctx context.Context) error {
+	left := s.leave(ctx)
 	err := s.engine.Stop(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("calls in flight were cut off; the next start marks them unknown")
@@ -169,5 +208,6 @@ func (s *service) stop(ctx context.Context) error {
 	}
 	s.pool.Close()
 	s.managed.pool.Close()
-	return errors.Join(err, s.answers.Close(), s.close())
+	s.part(ctx)
+	return errors.Join(left, err, s.answers.Close(), s.close())
 }

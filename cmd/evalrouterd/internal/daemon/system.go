@@ -23,8 +23,17 @@ type System struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Version        string
+	// Now is the machine's clock; nil means the real one.
+	Now func() time.Time
 	// Signals carries the wish to stop; a second one means at once.
 	Signals <-chan os.Signal
+}
+
+func (s System) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
 }
 
 // Exit statuses.
@@ -76,11 +85,17 @@ func (s System) report(err error) int {
 	return exitFailed
 }
 
-// clock is real time for the engine.
-type clock struct{}
+// clock is real time for the engine: the time of the machine, or that of the
+// database that several machines share.
+type clock struct{ shared *store.Store }
 
 // Now is the time.
-func (clock) Now() time.Time { return time.Now() }
+func (c clock) Now() time.Time {
+	if c.shared != nil {
+		return time.UnixMicro(int64(c.shared.Now()))
+	}
+	return time.Now()
+}
 
 // Sleep waits, or returns the context's error.
 func (clock) Sleep(ctx context.Context, d time.Duration) error {
@@ -93,6 +108,10 @@ func (clock) Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// workerName names this process in the journal: no two have the same, and a
+// person finds the process by it.
+func workerName() string { return fmt.Sprintf("%d-%s", os.Getpid(), uuid.NewString()) }
 
 func newID() string { return uuid.NewString() }
 

@@ -22,7 +22,10 @@ func (r *runner) call(j job, work func(*job) (settled, error)) {
 		s, err = work(&j)
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, core.ErrFenced):
+		s = settled{err: err} // whoever took over has settled it
+	case err != nil:
 		s = r.salvage(j, err)
 	}
 	s.idx, s.number = j.intent.Idx, number
@@ -48,11 +51,11 @@ func (r *runner) salvage(j job, fault error) settled {
 	}
 	r.e.o.Log.Error("a call met a fault", "run_id", string(r.id), "index", j.intent.Idx, "error", fault.Error())
 	lost := r.ended(j, provider.Outcome{Reason: "internal_error"})
-	err := r.persist("unknown", func(ctx context.Context) error { return r.e.o.Journal.MarkUnknown(ctx, lost) })
+	err := r.persist("unknown", func(ctx context.Context) error { return r.held.Journal.MarkUnknown(ctx, lost) })
 	if !errors.Is(err, core.ErrMoved) {
 		return settled{unknown: true, detail: "a call met a fault of the service", err: err}
 	}
-	err = r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, lost, core.CallVoided) })
+	err = r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, lost, core.CallVoided) })
 	return settled{stop: core.InternalFailure, detail: "a call met a fault of the service", err: err}
 }
 
@@ -63,7 +66,7 @@ func (r *runner) attempts(j *job) (settled, error) {
 	began := r.e.o.Clock.Now()
 	for {
 		// An error here means that the request must not leave.
-		if err := r.e.o.Journal.MarkSent(context.Background(), j.intent.Call); err != nil {
+		if err := r.held.Journal.MarkSent(context.Background(), j.intent.Call); err != nil {
 			return r.unsent(*j, err)
 		}
 		out, left := r.ask(*j)
@@ -92,7 +95,7 @@ func (r *runner) attempts(j *job) (settled, error) {
 func (r *runner) unsent(j job, cause error) (settled, error) {
 	r.e.o.Log.Warn("a call was not made", "run_id", string(r.id), "index", j.intent.Idx, "error", cause.Error())
 	e := r.ended(j, provider.Outcome{Reason: "not_marked"})
-	err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
+	err := r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, core.CallVoided) })
 	return back(j), err
 }
 
@@ -123,7 +126,7 @@ func (r *runner) retry(j *job, out provider.Outcome, d decision) error {
 		"index": j.intent.Idx, "attempt": next.intent.Attempt, "reason": reasonOf(out), "delay_seconds": d.delay.Round(time.Millisecond).Seconds(),
 	}
 	err := r.persist("retry", func(ctx context.Context) error {
-		return r.e.o.Journal.Retry(ctx, e, endState(out), r.lease(), next.intent, data)
+		return r.held.Journal.Retry(ctx, e, endState(out), r.lease(), next.intent, data)
 	})
 	if err == nil {
 		*j = next
@@ -137,7 +140,7 @@ func (r *runner) putBack(j job) (settled, error) {
 		return settled{}, nil // the engine stops; a restart voids the intent
 	}
 	e := r.ended(j, provider.Outcome{Code: "stopped"})
-	err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
+	err := r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, core.CallVoided) })
 	return back(j), err
 }
 
@@ -152,15 +155,15 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 		return r.record(j, out)
 	case giveUp:
 		return settled{}, r.persist("give up", func(ctx context.Context) error {
-			return r.e.o.Journal.GiveUp(ctx, e, endState(out), d.code == core.CodeRefused, d.code)
+			return r.held.Journal.GiveUp(ctx, e, endState(out), d.code == core.CodeRefused, d.code)
 		})
 	case replan, park:
-		err := r.persist("plan again", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, endState(out)) })
+		err := r.persist("plan again", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, endState(out)) })
 		s := back(j)
 		s.stop, s.park, s.why, s.detail = d.stop, d.delay, reasonOf(out), d.who+detailOf(out)
 		return s, err
 	}
-	err := r.persist("unknown", func(ctx context.Context) error { return r.e.o.Journal.MarkUnknown(ctx, e) })
+	err := r.persist("unknown", func(ctx context.Context) error { return r.held.Journal.MarkUnknown(ctx, e) })
 	return settled{unknown: true, why: reasonOf(out), detail: detailOf(out)}, err
 }
 
@@ -181,7 +184,7 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 			s.open = &a
 		}
 	}
-	if err := r.persist("record", func(ctx context.Context) error { return r.e.o.Journal.Respond(ctx, resp) }); err != nil {
+	if err := r.persist("record", func(ctx context.Context) error { return r.respond(ctx, resp) }); err != nil {
 		return settled{}, err
 	}
 	done()
@@ -208,6 +211,24 @@ func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
 		return nil
 	}
 	return &g
+}
+
+// respond records an answer. One whose call was settled meanwhile by another
+// process, which took this one for dead, is kept as a late one.
+func (r *runner) respond(ctx context.Context, resp core.Response) error {
+	err := r.held.Journal.Respond(ctx, resp)
+	if !errors.Is(err, core.ErrMoved) {
+		return err
+	}
+	switch state, late := r.held.Journal.Late(ctx, resp); {
+	case late != nil:
+		return late
+	case state == core.CallResponded:
+		return nil
+	case state == core.CallLate:
+		return core.ErrFenced
+	}
+	return err
 }
 
 // response is an answer with its money decided.
@@ -295,7 +316,7 @@ func (r *runner) gradeStored(ctx context.Context, waiting []int) error {
 }
 
 func (r *runner) recordGrade(g core.Grade) error {
-	return r.persist("grade", func(ctx context.Context) error { return r.e.o.Answers.RecordGrade(ctx, g) })
+	return r.persist("grade", func(ctx context.Context) error { return r.held.Answers.RecordGrade(ctx, g) })
 }
 
 func (r *runner) ended(j job, out provider.Outcome) core.Ended {

@@ -73,7 +73,10 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 		}
 		intents[i] = jobs[i].intent
 	}
-	res, err := r.e.o.Journal.Reserve(ctx, r.id, r.lease(), intents)
+	res, err := r.held.Journal.Reserve(ctx, r.id, r.lease(), intents)
+	if errors.Is(err, core.ErrFenced) {
+		return 0, err
+	}
 	if err != nil {
 		return 0, r.unreserve(ctx, intents, err)
 	}
@@ -104,7 +107,7 @@ func (r *runner) unreserve(ctx context.Context, batch []core.Intent, cause error
 	r.e.o.Log.Warn("calls were not reserved", "run_id", string(r.id), "error", cause.Error())
 	for _, in := range batch {
 		e := core.Ended{Run: r.id, Idx: in.Idx, Call: in.Call, Reserved: in.Worst, Outcome: "not_reserved"}
-		err := r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, e, core.CallVoided) })
+		err := r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, core.CallVoided) })
 		if err != nil && !errors.Is(err, core.ErrMoved) {
 			return err
 		}
@@ -176,5 +179,5 @@ func (r *runner) render(by asker, req provider.Request) (job, error) {
 
 func (r *runner) lease() core.Lease {
 	until := r.e.o.Clock.Now().Add(provider.CallTime(r.quote.OutputBound(), r.e.o.CallTimeout) + leaseGrace)
-	return core.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro())}
+	return core.Lease{Worker: r.e.o.Worker, Until: core.Micros(until.UnixMicro()), Fence: r.fence.Load()}
 }

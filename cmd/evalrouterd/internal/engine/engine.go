@@ -32,6 +32,10 @@ type Journal interface {
 	Replan(context.Context, core.Ended, core.CallState) error
 	GiveUp(context.Context, core.Ended, core.CallState, bool, string) error
 	MarkUnknown(context.Context, core.Ended) error
+	// Late takes an answer that Respond could not, and gives the state that its
+	// call then has: responded when an earlier attempt was made after all, late
+	// when the call had become unknown and the answer was kept as evidence.
+	Late(context.Context, core.Response) (core.CallState, error)
 }
 
 // Judging is what the journal and the record need where models grade.
@@ -128,6 +132,13 @@ type Options struct {
 	// own of both.
 	Spawn   func(func())
 	NewMail func() Mail
+	// Claims is where turns come from when several processes share the database,
+	// and Lease how long one holds without being renewed; nil for a process that
+	// is alone. Transient says that a read failed because the database was out
+	// of reach; nil when that cannot be.
+	Claims    Claims
+	Lease     time.Duration
+	Transient func(error) bool
 	// Changed is told whenever a run's log may have grown; nil for nobody.
 	Changed func(core.RunID)
 }
@@ -144,6 +155,10 @@ type Engine struct {
 	// flight may no longer be waited for.
 	dispatch, calls         context.Context
 	stopDispatch, stopCalls context.CancelFunc
+	// beating ends once no turn needs to be renewed any more.
+	beating  context.Context
+	stopBeat context.CancelFunc
+	beats    sync.WaitGroup
 }
 
 // New makes an engine that does nothing yet.
@@ -163,15 +178,24 @@ func New(o Options) *Engine {
 	e := &Engine{o: o, runners: map[core.RunID]*runner{}}
 	e.dispatch, e.stopDispatch = context.WithCancel(context.Background())
 	e.calls, e.stopCalls = context.WithCancel(context.Background())
+	e.beating, e.stopBeat = context.WithCancel(context.Background())
+	if o.Transient != nil {
+		e.o.Runs, e.o.Tasks, e.o.Keys = steadyRuns{o.Runs, e}, steadyTasks{o.Tasks, e}, steadyKeys{o.Keys, e}
+	}
 	return e
 }
 
 // Start settles what a dead process left and takes up every live run: answers
 // that it had received are recorded, and calls without one become unknown. The
-// caller must be the only process that makes calls.
+// caller must be the only process that makes calls, unless there are Claims:
+// then runs are taken up as Wake names them.
 func (e *Engine) Start(ctx context.Context, kept []core.Response) error {
 	if err := e.recordKept(ctx, kept); err != nil {
 		return err
+	}
+	if e.o.Claims != nil {
+		e.beats.Go(e.beat)
+		return nil
 	}
 	found, err := e.o.Runs.Recover(ctx)
 	if err != nil {
@@ -195,10 +219,15 @@ func (e *Engine) Start(ctx context.Context, kept []core.Response) error {
 func (e *Engine) recordKept(ctx context.Context, kept []core.Response) error {
 	saved := 0
 	for _, r := range kept {
-		switch err := e.o.Journal.Respond(ctx, r); {
-		case err == nil:
+		err := e.o.Journal.Respond(ctx, r)
+		if err == nil {
 			saved++
-		case !errors.Is(err, core.ErrMoved):
+			continue
+		}
+		if errors.Is(err, core.ErrMoved) { // recorded already, or unknown by now
+			_, err = e.o.Journal.Late(ctx, r)
+		}
+		if err != nil {
 			return fmt.Errorf("record a kept answer: %w", err)
 		}
 	}
@@ -253,7 +282,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 	done := make(chan struct{})
-	go func() { e.group.Wait(); close(done) }()
+	go func() { e.group.Wait(); e.stopBeat(); e.beats.Wait(); close(done) }()
 	select {
 	case <-done:
 		return nil

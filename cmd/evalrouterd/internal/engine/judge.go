@@ -164,13 +164,13 @@ func (r *runner) prepareJudge(a answered, part int, prompt []bundle.Message, non
 // askJudge journals a call to a judge. When nobody knows whether it was
 // journalled, it is taken back, and the judge is asked later.
 func (r *runner) askJudge(in core.Intent) (running bool, err error) {
-	running, err = r.e.o.Judging.AskJudge(context.Background(), r.id, r.lease(), in)
-	if err == nil || errors.Is(err, core.ErrMoved) {
+	running, err = r.held.Judging.AskJudge(context.Background(), r.id, r.lease(), in)
+	if err == nil || errors.Is(err, core.ErrMoved) || errors.Is(err, core.ErrFenced) {
 		return running, err
 	}
 	r.e.o.Log.Warn("a judge was not asked", "run_id", string(r.id), "index", in.Idx, "error", err.Error())
 	lost := core.Ended{Run: r.id, Idx: in.Idx, Call: in.Call, Reserved: in.Worst, Judge: true, Outcome: "not_reserved"}
-	err = r.persist("void", func(ctx context.Context) error { return r.e.o.Journal.Replan(ctx, lost, core.CallVoided) })
+	err = r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, lost, core.CallVoided) })
 	if errors.Is(err, core.ErrMoved) {
 		err = nil // it was not journalled
 	}
@@ -212,7 +212,7 @@ func (r *runner) recorded(ctx context.Context, idx int) (a answered, ok bool, er
 	if a.task, err = r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(idx)); err != nil {
 		return a, false, fmt.Errorf("read task %d: %w", idx, err)
 	}
-	ev, ok, err := r.e.o.Answers.Evidence(ctx, r.id, idx)
+	ev, ok, err := r.held.Answers.Evidence(ctx, r.id, idx)
 	if err != nil {
 		return a, false, fmt.Errorf("read answer %d: %w", idx, err)
 	}
@@ -223,7 +223,7 @@ func (r *runner) recorded(ctx context.Context, idx int) (a answered, ok bool, er
 	if r.judged == nil {
 		return a, true, nil
 	}
-	replies, err := r.e.o.Judging.Replies(ctx, r.scope, r.id, idx, idx+1)
+	replies, err := r.held.Judging.Replies(ctx, r.scope, r.id, idx, idx+1)
 	if err != nil {
 		return a, false, fmt.Errorf("read replies about answer %d: %w", idx, err)
 	}
@@ -241,7 +241,7 @@ func answerOf(o provider.Outcome) bundle.Answer { return bundle.Answer{Text: o.T
 // leaveUnjudged settles answered tasks whose judges will not be asked any more.
 func (r *runner) leaveUnjudged() error {
 	for _, idx := range r.unjudged {
-		err := r.persist("leave unjudged", func(ctx context.Context) error { return r.e.o.Judging.LeaveUnjudged(ctx, r.id, idx) })
+		err := r.persist("leave unjudged", func(ctx context.Context) error { return r.held.Judging.LeaveUnjudged(ctx, r.id, idx) })
 		if err != nil && !errors.Is(err, core.ErrMoved) { // moved: settled already
 			return err
 		}

@@ -15,6 +15,8 @@ type Mail interface {
 type Message struct {
 	settled  *settled
 	overload bool
+	// fenced says that another process has taken the run over.
+	fenced bool
 }
 
 // poke is the empty message.

@@ -16,7 +16,7 @@ func (r *runner) park(s settled) error {
 		return nil
 	}
 	err := r.persist("park", func(ctx context.Context) error {
-		return r.e.o.Life.Park(ctx, r.id, core.Micros(until.UnixMicro()), s.why)
+		return r.held.Life.Park(ctx, r.id, core.Micros(until.UnixMicro()), s.why)
 	})
 	if err != nil {
 		return err
@@ -51,5 +51,5 @@ func (r *runner) unpark() (waits bool, err error) {
 		return true, nil
 	}
 	r.parked = time.Time{}
-	return false, r.persist("go on", func(ctx context.Context) error { return r.e.o.Life.Park(ctx, r.id, 0, "") })
+	return false, r.persist("go on", func(ctx context.Context) error { return r.held.Life.Park(ctx, r.id, 0, "") })
 }

@@ -28,7 +28,7 @@ func (r *runner) persist(step string, write func(context.Context) error) error {
 		switch {
 		case err == nil, try > 0 && errors.Is(err, core.ErrMoved):
 			return nil
-		case errors.Is(err, core.ErrMoved):
+		case errors.Is(err, core.ErrMoved), errors.Is(err, core.ErrFenced):
 			return err
 		}
 		r.e.o.Log.Warn("not recorded yet", "run_id", string(r.id), "step", step, "error", err.Error())

@@ -39,6 +39,9 @@ func (q *queue) take(n int) {
 // again puts a place back.
 func (q *queue) again(r core.Redo) {
 	i := sort.Search(len(q.redo), func(i int) bool { return q.redo[i].Idx >= r.Idx })
+	if i < len(q.redo) && q.redo[i].Idx == r.Idx {
+		return // read from the journal meanwhile
+	}
 	q.redo = append(q.redo, core.Redo{})
 	copy(q.redo[i+1:], q.redo[i:])
 	q.redo[i] = r

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -21,7 +22,12 @@ type runner struct {
 	id    core.RunID
 	scope core.Scope
 	mail  Mail
-	row   core.Run
+	// held is where this run's writes go, under the turn with this fence; 0
+	// while there is no turn, and for a process that is alone.
+	held  Held
+	fence atomic.Int64
+
+	row core.Run
 	// createdAt is the row's, for the goroutines of calls.
 	createdAt core.Micros
 	book      core.Book
@@ -92,7 +98,9 @@ type settledReply struct {
 }
 
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
-	r := &runner{e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail(), ahead: map[int]bundle.Task{}}
+	r := &runner{
+		e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail(), held: e.steady(Held{e.o.Journal, e.o.Answers, e.o.Judging, e.o.Life}), ahead: map[int]bundle.Task{},
+	}
 	r.waiting, r.stopWaiting = context.WithCancel(e.dispatch)
 	return r
 }
@@ -101,8 +109,16 @@ func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
 // the run as failed, never silently.
 func (r *runner) run() {
 	defer r.stopWaiting()
+	if !r.claim(r.e.dispatch) {
+		return
+	}
+	defer r.release()
 	err := r.safely(r.work)
 	if err == nil || errors.Is(err, errStopping) {
+		return
+	}
+	if errors.Is(err, core.ErrFenced) {
+		r.leave()
 		return
 	}
 	if r.e.dispatch.Err() != nil {
@@ -131,12 +147,17 @@ func (r *runner) fail(stop core.Stop) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"stop", func(ctx context.Context) error { return r.e.o.Life.Stop(ctx, r.id, stop) }},
+		{"stop", func(ctx context.Context) error { return r.held.Life.Stop(ctx, r.id, stop) }},
 		{"drain", func(context.Context) error { r.stopWaiting(); r.drain(); return nil }},
-		{"abandon", func(ctx context.Context) error { return r.e.o.Life.Abandon(ctx, r.id) }},
+		{"abandon", func(ctx context.Context) error { return r.held.Life.Abandon(ctx, r.id) }},
 		{"end", func(ctx context.Context) error { _, err := r.finalize(ctx); return err }},
 	} {
-		if err := r.persist(step.name, step.do); err != nil {
+		err := r.persist(step.name, step.do)
+		if errors.Is(err, core.ErrFenced) {
+			r.leave()
+			return
+		}
+		if err != nil {
 			r.e.o.Log.Error("run could not be ended", "run_id", string(r.id), "error", err.Error())
 			return
 		}
@@ -164,7 +185,7 @@ func (r *runner) work() error {
 	if r.row.State.Terminal() {
 		return nil
 	}
-	if err := r.persist("start", func(ctx context.Context) error { return r.e.o.Life.Start(ctx, r.id) }); err != nil {
+	if err := r.persist("start", func(ctx context.Context) error { return r.held.Life.Start(ctx, r.id) }); err != nil {
 		return err
 	}
 	if err := r.gradeStored(ctx, answered); err != nil {
@@ -272,6 +293,8 @@ func (r *runner) wait(ctx context.Context) error {
 		switch {
 		case m.settled != nil:
 			faults = errors.Join(faults, r.settle(ctx, *m.settled))
+		case m.fenced:
+			faults = errors.Join(faults, core.ErrFenced)
 		case m.overload:
 			r.pace.overloaded(r.e.o.Clock.Now())
 		default:
@@ -336,7 +359,7 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 
 // stop ends dispatch for a reason.
 func (r *runner) stop(ctx context.Context, why core.Stop) error {
-	if err := r.persist("stop", func(ctx context.Context) error { return r.e.o.Life.Stop(ctx, r.id, why) }); err != nil {
+	if err := r.persist("stop", func(ctx context.Context) error { return r.held.Life.Stop(ctx, r.id, why) }); err != nil {
 		return err
 	}
 	return r.refresh(ctx)
@@ -354,7 +377,7 @@ func (r *runner) progress(ctx context.Context, last bool) error {
 	}
 	r.shown, r.dirty = now, false
 	data := progressData(run, r.inflight, r.quote.Limit)
-	return r.persist("progress", func(ctx context.Context) error { return r.e.o.Life.AppendEvent(ctx, r.id, core.EventProgress, data) })
+	return r.persist("progress", func(ctx context.Context) error { return r.held.Life.AppendEvent(ctx, r.id, core.EventProgress, data) })
 }
 
 func progressData(run core.Run, open, limit int) map[string]any {
@@ -379,7 +402,7 @@ func (r *runner) finalize(ctx context.Context) (state core.State, err error) {
 	}
 	result, transfer := r.e.o.NewID(), r.e.o.NewID()
 	err = r.persist("end", func(ctx context.Context) (err error) {
-		state, err = r.e.o.Life.Finalize(ctx, r.id, result, transfer, conclude)
+		state, err = r.held.Life.Finalize(ctx, r.id, result, transfer, conclude)
 		return err
 	})
 	return state, err

@@ -86,6 +86,8 @@ var checks = []check{
 		WHEN s.state IN ('planned', 'in_call', 'judging', 'answered') THEN s.outcome = '' AND s.score IS NULL
 		ELSE 1 = 1 END = (1 = 0)`},
 	{"call.sent", `SELECT id, 'answered or lost without having been sent' FROM calls WHERE state IN ('responded', 'unknown', 'late') AND sent_at = 0`},
+	{"run.restored", `SELECT id, 'goes on although the database was restored' FROM runs WHERE restored_at <> 0 AND state IN ('queued', 'running')`},
+	{"call.turn", `SELECT c.id, 'live under an earlier turn at its run' FROM calls c JOIN runs r ON r.id = c.run_id WHERE c.state IN ('intent', 'sent') AND c.fence <> r.fence`},
 	{"call.evidence", `SELECT c.id, 'its answer is not kept' FROM calls c WHERE c.state IN ('responded', 'late') AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.call_id = c.id)`},
 	{"blob.expired", `SELECT b.call_id, 'its answer was dropped before its time' FROM blobs b JOIN calls c ON c.id = b.call_id JOIN runs r ON r.id = c.run_id
 		WHERE b.data IS NULL AND r.state IN ('queued', 'running', 'stopping', 'finalizing')`},
@@ -97,21 +99,31 @@ const maxFindings = 20
 
 // Audit recomputes every invariant. It returns no finding for a healthy store.
 func (s *Store) Audit(ctx context.Context) ([]Finding, error) {
-	out := []Finding{}
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
 	if err != nil {
 		return nil, fmt.Errorf("begin audit: %w", err)
 	}
 	defer tx.Rollback()
+	if s.dialect.patient != "" {
+		if _, err := tx.ExecContext(ctx, s.dialect.patient); err != nil {
+			return nil, fmt.Errorf("begin audit: %w", err)
+		}
+	}
+	return auditOn(ctx, tx)
+}
+
+// auditOn recomputes every invariant by one snapshot.
+func auditOn(ctx context.Context, q queryer) ([]Finding, error) {
+	out := []Finding{}
 	for _, c := range checks {
-		found, err := c.run(ctx, tx)
+		found, err := c.run(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.rule, err)
 		}
 		out = append(out, found...)
 	}
-	for _, c := range []func(context.Context, *sql.Tx) ([]Finding, error){auditJudges, auditResults, auditBlobs} {
-		found, err := c(ctx, tx)
+	for _, c := range []func(context.Context, queryer) ([]Finding, error){auditJudges, auditResults, auditBlobs} {
+		found, err := c(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -120,8 +132,8 @@ func (s *Store) Audit(ctx context.Context) ([]Finding, error) {
 	return out, nil
 }
 
-func (c check) run(ctx context.Context, tx *sql.Tx) ([]Finding, error) {
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", c.query, maxFindings))
+func (c check) run(ctx context.Context, q queryer) ([]Finding, error) {
+	rows, err := q.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", c.query, maxFindings))
 	if err != nil {
 		return nil, err
 	}

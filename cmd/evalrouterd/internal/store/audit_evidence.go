@@ -14,8 +14,8 @@ import (
 
 // auditResults recomputes each frozen result's checksum and holds its figures
 // against the run.
-func auditResults(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT x.run_id, x.checksum, x.doc, r.state, r.cap, r.charged, r.metered, r.absorbed, r.waived, r.planned
+func auditResults(ctx context.Context, q queryer) (out []Finding, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT x.run_id, x.checksum, x.doc, r.state, r.cap, r.charged, r.metered, r.absorbed, r.waived, r.planned
 		FROM results x JOIN runs r ON r.id = x.run_id ORDER BY x.run_id`)
 	if err != nil {
 		return nil, fmt.Errorf("check results: %w", err)
@@ -41,8 +41,8 @@ func auditResults(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
 }
 
 // auditBlobs recomputes the hash of every kept answer, one at a time.
-func auditBlobs(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT call_id, hash, size, data FROM blobs WHERE data IS NOT NULL`)
+func auditBlobs(ctx context.Context, q queryer) (out []Finding, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT call_id, hash, size, data FROM blobs WHERE data IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("check answers: %w", err)
 	}
@@ -63,8 +63,8 @@ func auditBlobs(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
 
 // auditJudges holds the replies of each graded task against the judges that
 // its quote froze: every one of them replied, and nobody else.
-func auditJudges(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
-	panels, err := judgedRuns(ctx, tx)
+func auditJudges(ctx context.Context, q queryer) (out []Finding, err error) {
+	panels, err := judgedRuns(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("check judges: %w", err)
 	}
@@ -74,7 +74,7 @@ func auditJudges(ctx context.Context, tx *sql.Tx) (out []Finding, err error) {
 			AND NOT (s.outcome = 'truncated' AND s.score = 0 AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge')) AND (
 			(SELECT count(*) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge' AND c.state = 'responded') <> %[2]d OR
 			coalesce((SELECT max(c.part) + 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge'), 0) <> %[2]d)`,
-			strings.ReplaceAll(string(p.run), "'", "''"), p.judges)}.run(ctx, tx)
+			strings.ReplaceAll(string(p.run), "'", "''"), p.judges)}.run(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("check judges: %w", err)
 		}
@@ -90,8 +90,8 @@ type panel struct {
 }
 
 // judgedRuns lists the runs whose quotes have judges or whose calls say so.
-func judgedRuns(ctx context.Context, tx *sql.Tx) (out []panel, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.id, q.doc FROM runs r JOIN quotes q ON q.id = r.quote_id
+func judgedRuns(ctx context.Context, q queryer) (out []panel, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT r.id, q.doc FROM runs r JOIN quotes q ON q.id = r.quote_id
 		WHERE q.doc LIKE '%"judges":%' OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.kind = 'judge') ORDER BY r.id`)
 	if err != nil {
 		return nil, err

@@ -64,6 +64,8 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"sample.label", `UPDATE samples SET state = 'unresolved', code = 'x' WHERE state = 'graded'`},
 		{"sample.label", `UPDATE samples SET score = 2 WHERE state = 'graded'`},
 		{"call.sent", `UPDATE calls SET sent_at = 0`},
+		{"run.restored", `UPDATE runs SET restored_at = 1`},
+		{"call.turn", `UPDATE runs SET fence = fence + 1`},
 		{"call.evidence", `DELETE FROM blobs`},
 		{"blob.changed", `UPDATE blobs SET data = x'00'`},
 		{"blob.expired", `UPDATE blobs SET codec = 'expired', data = NULL; UPDATE runs SET state = 'stopping' WHERE state = 'partial'`},

@@ -34,6 +34,7 @@ type figures struct {
 type account struct {
 	id      core.RunID
 	state   core.State
+	fence   int64
 	cap     usd.Micro
 	was     figures
 	now     figures
@@ -91,8 +92,8 @@ func (t *tx) account(id core.RunID) (*account, error) {
 	}
 	a := &account{id: id}
 	f := &a.was
-	err := t.row(`SELECT state, cap, charged, metered, reserved, waived, absorbed, unreported, next_seq FROM runs WHERE id = $1`+t.w.lock, string(id)).
-		Scan(&a.state, &a.cap, &f.charged, &f.metered, &f.reserved, &f.waived, &f.absorbed, &f.unreported, &f.nextSeq)
+	err := t.peek(`SELECT state, fence, cap, charged, metered, reserved, waived, absorbed, unreported, next_seq FROM runs WHERE id = $1`+t.w.lock, string(id)).
+		Scan(&a.state, &a.fence, &a.cap, &f.charged, &f.metered, &f.reserved, &f.waived, &f.absorbed, &f.unreported, &f.nextSeq)
 	if err != nil {
 		return nil, fmt.Errorf("open the books of run %s: %w", id, err)
 	}
@@ -167,7 +168,7 @@ func (t *tx) closeAccount(a *account) error {
 		a.was = a.now
 	}
 	for _, c := range a.tallies {
-		if _, err := t.exec(`INSERT INTO tallies (run_id, outcome, n) VALUES ($1, $2, $3)
+		if err := t.put(`INSERT INTO tallies (run_id, outcome, n) VALUES ($1, $2, $3)
 			ON CONFLICT (run_id, outcome) DO UPDATE SET n = tallies.n + excluded.n`, string(a.id), string(c.outcome), c.n); err != nil {
 			return err
 		}

@@ -21,6 +21,9 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		if err != nil {
 			return err
 		}
+		if a.fence != l.Fence {
+			return core.ErrFenced
+		}
 		if out.Running = a.state == core.Running; !out.Running {
 			return nil
 		}
@@ -66,9 +69,9 @@ func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
 }
 
 func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
-	_, err := t.exec(`INSERT INTO calls (id, run_id, idx, kind, part, attempt, state, worker, fence, lease_until, reserved, request_hash, nonce, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 'intent', $7, 1, $8, $9, $10, $11, $12)`,
-		string(in.Call), string(run), in.Idx, in.Kind(), in.Part, in.Attempt, l.Worker, int64(l.Until), int64(in.Worst), in.Hash, in.Nonce, int64(t.now))
+	err := t.put(`INSERT INTO calls (id, run_id, idx, kind, part, attempt, state, worker, fence, lease_until, reserved, request_hash, nonce, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 'intent', $7, $8, $9, $10, $11, $12, $13)`,
+		string(in.Call), string(run), in.Idx, in.Kind(), in.Part, in.Attempt, l.Worker, l.Fence, int64(l.Until), int64(in.Worst), in.Hash, in.Nonce, int64(t.now))
 	if err != nil {
 		return fmt.Errorf("journal call: %w", err)
 	}
@@ -79,7 +82,7 @@ func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
 // provider may have it. An error means that the request must not be sent.
 func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
 	return s.writer.book(ctx, func(t *tx) error {
-		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND fence = 1 AND `+stateBefore(core.CallSent), int64(t.now), string(call))
+		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND `+stateBefore(core.CallSent), int64(t.now), string(call))
 	})
 }
 
@@ -87,17 +90,13 @@ func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
 // reserved is released, what it cost is charged, and the raw answer is kept.
 // A graded sample never needs the provider again.
 func (s *Store) Respond(ctx context.Context, r core.Response) error {
-	usage := ""
-	if r.Usage != nil {
-		b, err := json.Marshal(r.Usage)
-		if err != nil {
-			return fmt.Errorf("encode usage: %w", err)
-		}
-		usage = string(b)
+	usage, err := usageDoc(r)
+	if err != nil {
+		return err
 	}
 	return s.writer.book(ctx, func(t *tx) error {
 		err := t.one(`UPDATE calls SET state = 'responded', spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
-			WHERE id = $7 AND fence = 1 AND `+stateBefore(core.CallResponded),
+			WHERE id = $7 AND `+stateBefore(core.CallResponded),
 			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), string(r.Call))
 		if err != nil {
 			return fmt.Errorf("record answer: %w", err)
@@ -129,11 +128,22 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 	})
 }
 
+func usageDoc(r core.Response) (string, error) {
+	if r.Usage == nil {
+		return "", nil
+	}
+	b, err := json.Marshal(r.Usage)
+	if err != nil {
+		return "", fmt.Errorf("encode usage: %w", err)
+	}
+	return string(b), nil
+}
+
 func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) error {
 	if raw == nil {
 		raw = []byte{} // no bytes are an answer too
 	}
-	_, err := t.exec(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
+	err := t.put(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
 		string(call), sum, len(raw), raw, int64(until))
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)

@@ -28,14 +28,18 @@ func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	_, err = t.exec(`INSERT INTO events (run_id, seq, type, at, doc) VALUES ($1, $2, $3, $4, $5)`,
+	return t.put(`INSERT INTO events (run_id, seq, type, at, doc) VALUES ($1, $2, $3, $4, $5)`,
 		string(run), seq, kind, int64(t.now), string(doc))
-	return err
 }
 
 // AppendEvent writes one event by itself.
 func (s *Store) AppendEvent(ctx context.Context, run core.RunID, kind string, data map[string]any) error {
-	return s.writer.book(ctx, func(t *tx) error { return t.event(run, kind, copyData(data)) })
+	return s.writer.book(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
+		return t.event(run, kind, copyData(data))
+	})
 }
 
 func copyData(m map[string]any) map[string]any {

@@ -16,6 +16,9 @@ import (
 func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferID string, conclude func(core.Ending) core.Result) (core.State, error) {
 	var state core.State
 	err := s.writer.do(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
 		e, err := t.ending(id)
 		if err != nil {
 			return err
@@ -40,7 +43,7 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 
 func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 	e.Now = t.now
-	if e.Run, err = scanRun(t.row(`SELECT `+runColumns+` FROM runs WHERE id = $1`, string(id))); err != nil {
+	if e.Run, err = scanRun(t.row(`SELECT `+runColumns+` FROM runs WHERE id = $1`+t.w.lock, string(id))); err != nil {
 		return e, err
 	}
 	rows, err := t.rows(`SELECT outcome, n FROM tallies WHERE run_id = $1`, string(id))

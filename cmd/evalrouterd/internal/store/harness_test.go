@@ -86,6 +86,19 @@ func postgres(t *testing.T) string {
 
 func newDB(t *testing.T, o store.Options, driver, dsn string) *db {
 	t.Helper()
+	d := newEmptyDB(t, o, driver, dsn)
+	d.seed()
+	return d
+}
+
+// newEmpty is a PostgreSQL with nothing but its tables.
+func newEmpty(t *testing.T, address string) *db {
+	t.Helper()
+	return newEmptyDB(t, store.Options{Postgres: address}, "pgx", address)
+}
+
+func newEmptyDB(t *testing.T, o store.Options, driver, dsn string) *db {
+	t.Helper()
 	d := &db{t: t, time: &atomic.Int64{}}
 	d.time.Store(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC).UnixMicro())
 	o.Now = func() time.Time { return time.UnixMicro(d.time.Load()) }
@@ -104,7 +117,6 @@ func newDB(t *testing.T, o store.Options, driver, dsn string) *db {
 	}
 	d.raw.SetMaxOpenConns(1)
 	t.Cleanup(func() { d.raw.Close() })
-	d.seed()
 	return d
 }
 

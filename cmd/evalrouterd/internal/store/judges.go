@@ -23,6 +23,9 @@ func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in c
 		if err != nil {
 			return err
 		}
+		if a.fence != l.Fence {
+			return core.ErrFenced
+		}
 		if running = a.state == core.Running; !running {
 			return nil
 		}
@@ -39,7 +42,12 @@ func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in c
 // because its run has stopped. Its outcome is what the stop means for a task
 // that was not run; its answer is kept and stays paid for.
 func (s *Store) LeaveUnjudged(ctx context.Context, run core.RunID, idx int) error {
-	return s.writer.book(ctx, func(t *tx) error { return t.leaveUnjudged(run, idx) })
+	return s.writer.book(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
+		return t.leaveUnjudged(run, idx)
+	})
 }
 
 func (t *tx) leaveUnjudged(run core.RunID, idx int) error {

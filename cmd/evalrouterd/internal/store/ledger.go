@@ -57,7 +57,7 @@ func (t *tx) move(m transfer) error {
 	if err := t.shift(from, to, m.amount); err != nil {
 		return err
 	}
-	_, err := t.exec(`INSERT INTO transfers (id, workspace_id, debit, credit, amount, code, run_id, call_id, note, created_at)
+	err := t.put(`INSERT INTO transfers (id, workspace_id, debit, credit, amount, code, run_id, call_id, note, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		m.id, string(m.workspace), from, to, int64(m.amount), m.code, null(string(m.run)), null(string(m.call)), m.note, int64(t.now))
 	if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -57,14 +58,11 @@ func (s *Store) recoverSome(ctx context.Context) (out core.Recovered, err error)
 // unjudged. Afterwards the run can end.
 func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 	return s.writer.book(ctx, func(t *tx) error {
-		live, err := t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY id`, string(run))
-		if err != nil {
+		if err := t.holds(s.claim); err != nil {
 			return err
 		}
-		for _, c := range live {
-			if err := t.giveBack(c, "abandoned"); err != nil {
-				return err
-			}
+		if err := t.settleLive(run, "abandoned"); err != nil {
+			return err
 		}
 		answered, err := t.indices(`SELECT idx FROM samples WHERE run_id = $1 AND state = 'answered' ORDER BY idx`, string(run))
 		if err != nil {
@@ -99,17 +97,21 @@ func (t *tx) giveBack(c core.Call, why string) error {
 
 func (t *tx) indices(q string, args ...any) ([]int, error) {
 	rows, err := t.rows(q, args...)
+	return collect(rows, err, func(i *int) []any { return []any{i} })
+}
+
+// collect reads all rows, each into the places that at gives for it.
+func collect[T any](rows *sql.Rows, err error, at func(*T) []any) (out []T, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []int
 	for rows.Next() {
-		var i int
-		if err := rows.Scan(&i); err != nil {
+		var v T
+		if err := rows.Scan(at(&v)...); err != nil {
 			return nil, err
 		}
-		out = append(out, i)
+		out = append(out, v)
 	}
 	return out, rows.Err()
 }
@@ -120,19 +122,7 @@ func (t *tx) liveCalls(limit int) ([]core.Call, error) {
 
 func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
 	rows, err := t.rows(q, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []core.Call
-	for rows.Next() {
-		var c core.Call
-		if err := rows.Scan(&c.ID, &c.Run, &c.Idx, &c.Kind, &c.State, &c.Reserved); err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	return out, rows.Err()
+	return collect(rows, err, func(c *core.Call) []any { return []any{&c.ID, &c.Run, &c.Idx, &c.Kind, &c.State, &c.Reserved} })
 }
 
 // Progress reads where a run stands.

@@ -169,8 +169,10 @@ func (s *Store) RequestCancel(ctx context.Context, sc core.Scope, id core.RunID)
 		if err != nil || (state != core.Queued && state != core.Running) {
 			return err
 		}
-		if err := t.one(`UPDATE runs SET state = 'stopping', stop_reason = $1, cancel_requested_at = $2 WHERE id = $3`,
-			string(core.CancelledByUser), int64(t.now), string(id)); err != nil {
+		// The run may end in another process between the two statements.
+		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, cancel_requested_at = $2 WHERE id = $3 AND state IN ('queued', 'running')`,
+			string(core.CancelledByUser), int64(t.now), string(id))
+		if err != nil || n == 0 {
 			return err
 		}
 		return t.event(id, core.EventCancelRequested, nil)
@@ -180,6 +182,9 @@ func (s *Store) RequestCancel(ctx context.Context, sc core.Scope, id core.RunID)
 // Start moves a queued run to running. It is a no-op for any other state.
 func (s *Store) Start(ctx context.Context, id core.RunID) error {
 	return s.writer.do(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
 		n, err := t.exec(`UPDATE runs SET state = 'running', started_at = $1 WHERE id = $2 AND state = 'queued'`, int64(t.now), string(id))
 		if err != nil || n == 0 {
 			return err
@@ -200,6 +205,9 @@ func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
 		data["detail"] = detail
 	}
 	return s.writer.do(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
 		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, stop_detail = $2, retry_at = 0, waiting_reason = '' WHERE id = $3 AND state IN ('queued', 'running')`,
 			string(why.Reason), detail, string(id))
 		if err != nil || n == 0 {
@@ -213,6 +221,9 @@ func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
 // reason, that it goes on.
 func (s *Store) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {
 	return s.writer.do(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
 		n, err := t.exec(`UPDATE runs SET retry_at = $1, waiting_reason = $2 WHERE id = $3 AND state = 'running'`, int64(until), why, string(id))
 		if err != nil || n == 0 || why == "" {
 			return err

@@ -17,17 +17,5 @@ func (s *Store) HasSealedKeys(ctx context.Context) (bool, error) {
 // WorkspaceIDs lists every workspace of the installation, by name.
 func (s *Store) WorkspaceIDs(ctx context.Context) ([]core.WorkspaceID, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id FROM workspaces ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []core.WorkspaceID
-	for rows.Next() {
-		var id core.WorkspaceID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		out = append(out, id)
-	}
-	return out, rows.Err()
+	return collect(rows, err, func(id *core.WorkspaceID) []any { return []any{id} })
 }

@@ -36,6 +36,9 @@ type Options struct {
 	// Driver names another database/sql driver for the same database, "" for
 	// its own. A test that must see or fail statements brings one.
 	Driver string
+	// ServerClock takes the time from PostgreSQL, so that processes whose
+	// clocks differ agree; Now then only measures how long ago that was.
+	ServerClock bool
 }
 
 // Store is an open database. It is safe for concurrent use.
@@ -45,6 +48,8 @@ type Store struct {
 	write   *sql.DB
 	writer  *writer
 	now     func() time.Time
+	// claim is under which worker's writes are made (Holding).
+	claim core.Claim
 }
 
 // Open opens or creates the database, brings its schema up to date and
@@ -64,21 +69,27 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) prepare(ctx context.Context) error {
-	if err := s.migrate(ctx); err != nil {
-		return fmt.Errorf("bring the schema up to date: %w", err)
-	}
 	if err := s.dialect.assert(ctx, s.write); err != nil {
 		return fmt.Errorf("check the database's settings: %w", err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		return fmt.Errorf("bring the schema up to date: %w", err)
 	}
 	w, err := newWriter(ctx, s.write, s.dialect, s.now)
 	if err != nil {
 		return fmt.Errorf("start the writer: %w", err)
 	}
 	s.writer = w
-	return nil
+	return w.do(ctx, func(*tx) error { return nil }) // reads the clock
 }
 
+// migrate brings the schema up to date, one process at a time.
 func (s *Store) migrate(ctx context.Context) error {
+	unlock, err := s.dialect.alone(ctx, s.write)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	files, err := fs.Sub(schemas, "schema/"+s.dialect.name)
 	if err != nil {
 		return err
@@ -112,6 +123,16 @@ func (s *Store) closePools() error {
 
 // Now is the store's clock, in the unit that it keeps. It never goes back.
 func (s *Store) Now() core.Micros { return s.writer.clock() }
+
+// Alone waits until no other process sets anything up in the database, and
+// keeps them waiting until unlock.
+func (s *Store) Alone(ctx context.Context) (unlock func(), err error) {
+	return s.dialect.alone(ctx, s.write)
+}
+
+// Replaced is closed when the database turns out to be another one than at the
+// start. Every write fails from then on.
+func (s *Store) Replaced() <-chan struct{} { return s.writer.replaced }
 
 // Commits is the number of durable commits so far, for measurements.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }

@@ -12,10 +12,15 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
 // errClosed is returned for writes after Close.
 var errClosed = errors.New("the store is closed")
+
+// maxAgain bounds how often a batch is repeated that lost against another
+// process: the database broke a deadlock at its cost.
+const maxAgain = 3
 
 // maxBatch bounds how many operations share a commit.
 const maxBatch = 512
@@ -50,12 +55,17 @@ const (
 type writer struct {
 	db      *sql.DB
 	conn    *sql.Conn // nil after it broke
-	begin   string
+	dialect dialect
 	lock    string // ends a SELECT whose row is to stay as it is until the commit
 	now     func() time.Time
+	server  postgres.Clock
 	stmts   map[string]*sql.Stmt
-	last    atomic.Int64 // the latest time that was given out
-	commits atomic.Int64
+	// identity is the history of commits that this process began on, and
+	// replaced is closed when a connection leads to another one.
+	identity string
+	replaced chan struct{}
+	last     atomic.Int64 // the latest time that was given out
+	commits  atomic.Int64
 
 	mu     sync.RWMutex // guards closed against sends on ops
 	closed bool
@@ -69,8 +79,11 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 		return nil, err
 	}
 	w := &writer{
-		db: db, conn: conn, begin: d.begin, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{},
-		ops: make(chan *op, maxBatch), ended: make(chan struct{}),
+		db: db, conn: conn, dialect: d, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{},
+		ops: make(chan *op, maxBatch), ended: make(chan struct{}), replaced: make(chan struct{}),
+	}
+	if w.identity, err = d.identify(ctx, conn); err != nil {
+		return nil, errors.Join(fmt.Errorf("identify the database: %w", err), conn.Close())
 	}
 	go w.loop()
 	return w, nil
@@ -152,16 +165,46 @@ func (w *writer) open(ctx context.Context) error {
 	var err error
 	for range 2 {
 		if w.conn == nil {
-			if w.conn, err = w.db.Conn(ctx); err != nil {
+			if err = w.connect(ctx); err != nil {
 				return fmt.Errorf("connect: %w", err)
 			}
 		}
-		if _, err = w.conn.ExecContext(ctx, w.begin); err == nil {
+		var at time.Time
+		if at, err = w.dialect.begin(ctx, w.conn); err == nil {
+			w.server.Set(at, w.now())
 			return nil
 		}
 		w.drop()
 	}
 	return fmt.Errorf("begin: %w", err)
+}
+
+// errReplaced says that the database behind the address is not the one that
+// this process began with: a standby was promoted, or a backup restored. What
+// was committed may be missing there, so nothing is written before a new start
+// has settled it.
+var errReplaced = errors.New("the database was replaced by another one; evalrouterd must be started again")
+
+// connect takes a connection to the same history of commits as before.
+func (w *writer) connect(ctx context.Context) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	is, err := w.dialect.identify(ctx, conn)
+	if err == nil && is != w.identity {
+		err = errReplaced
+		select {
+		case <-w.replaced:
+		default:
+			close(w.replaced)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	w.conn = conn
+	return nil
 }
 
 func (w *writer) collect(first *op) []*op {
@@ -189,8 +232,16 @@ var errBooks = errors.New("the books do not close")
 func (w *writer) run(batch []*op) {
 	var failed []*op
 	var fault error
+	tries, careful := 0, false
 	for rest := batch; len(rest) > 0; {
-		bad, err := w.attempt(rest)
+		bad, err := w.attempt(rest, careful)
+		if err != nil && !careful && w.dialect.pipe != nil && (bad >= 0 || errors.Is(err, errCare)) {
+			careful = true // what failed may rest on a write that was wrongly believed
+			continue
+		}
+		if tries++; err != nil && tries <= maxAgain && w.dialect.again(err) {
+			continue
+		}
 		if bad < 0 && len(rest) > 1 && errors.Is(err, errBooks) {
 			w.apart(failed, rest)
 			return
@@ -233,21 +284,26 @@ func (w *writer) apart(failed, rest []*op) {
 // attempt runs the batch in one transaction. bad is the index of the operation
 // that failed, or -1 when all ran: then err is nil or why the transaction
 // itself could not be had or committed.
-func (w *writer) attempt(batch []*op) (bad int, err error) {
+func (w *writer) attempt(batch []*op, careful bool) (bad int, err error) {
 	ctx := context.Background() // a started transaction always ends here
 	if err := w.open(ctx); err != nil {
 		return -1, err
 	}
-	t := &tx{w: w, now: w.clock()}
+	t := &tx{w: w, now: w.clock(), careful: careful}
 	for i, o := range batch {
 		if err := t.carry(o); err != nil {
 			w.rollback(ctx)
 			return i, err
 		}
 	}
+	t.piped = true
 	if err := t.closeBooks(); err != nil {
 		w.rollback(ctx)
 		return -1, fmt.Errorf("%w: %w", errBooks, err)
+	}
+	if err := t.flush(); err != nil {
+		w.rollback(ctx)
+		return -1, err
 	}
 	if _, err := w.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		w.rollback(ctx)
@@ -260,13 +316,17 @@ func (w *writer) attempt(batch []*op) (bad int, err error) {
 // carry runs one operation. A guarded one that refuses leaves its error in the
 // operation and the transaction as it was.
 func (t *tx) carry(o *op) error {
-	t.books.deferred = o.kind == booked
+	t.books.deferred, t.piped = o.kind == booked, true
 	if o.kind == booked {
 		return calm(o.fn, t)
 	}
 	if err := t.closeBooks(); err != nil {
 		return err
 	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	t.piped = false
 	if o.kind == plain {
 		return calm(o.fn, t)
 	}
@@ -274,6 +334,9 @@ func (t *tx) carry(o *op) error {
 		return err
 	}
 	if o.err = calm(o.fn, t); o.err != nil {
+		if t.w.dialect.again(o.err) {
+			return o.err
+		}
 		if _, err := t.exec("ROLLBACK TO SAVEPOINT op"); err != nil {
 			return errors.Join(o.err, err)
 		}
@@ -305,7 +368,7 @@ func (w *writer) rollback(ctx context.Context) {
 // time has caught up. Readers and writers share it, so that what one of them
 // dates the other does not find in the future.
 func (w *writer) clock() core.Micros {
-	now := w.now().UnixMicro()
+	now := w.server.Now(w.now()).UnixMicro()
 	for {
 		last := w.last.Load()
 		if now <= last {
@@ -322,6 +385,10 @@ type tx struct {
 	w     *writer
 	now   core.Micros
 	books books
+	// waiting is what the pipe has not sent yet, piped whether writes may wait
+	// now, and careful that none may.
+	waiting        []postgres.Statement
+	piped, careful bool
 }
 
 func (t *tx) stmt(q string) (*sql.Stmt, error) {
@@ -338,6 +405,9 @@ func (t *tx) stmt(q string) (*sql.Stmt, error) {
 
 // exec runs a statement and returns how many rows it touched.
 func (t *tx) exec(q string, args ...any) (int64, error) {
+	if err := t.flush(); err != nil {
+		return 0, err
+	}
 	s, err := t.stmt(q)
 	if err != nil {
 		return 0, err
@@ -351,6 +421,9 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 
 // one runs a statement that must touch exactly one row.
 func (t *tx) one(q string, args ...any) error {
+	if t.later(q, true, args) {
+		return nil
+	}
 	n, err := t.exec(q, args...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%w: %d rows", core.ErrMoved, n)
@@ -359,6 +432,14 @@ func (t *tx) one(q string, args ...any) error {
 }
 
 func (t *tx) row(q string, args ...any) scanner {
+	if err := t.flush(); err != nil {
+		return failedScan{err}
+	}
+	return t.peek(q, args...)
+}
+
+// peek is row for what no waiting write touches.
+func (t *tx) peek(q string, args ...any) scanner {
 	s, err := t.stmt(q)
 	if err != nil {
 		return failedScan{err}
@@ -367,6 +448,9 @@ func (t *tx) row(q string, args ...any) scanner {
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
+	if err := t.flush(); err != nil {
+		return nil, err
+	}
 	s, err := t.stmt(q)
 	if err != nil {
 		return nil, err

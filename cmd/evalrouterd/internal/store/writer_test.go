@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
@@ -92,6 +93,42 @@ func TestWriter_ConnectsAgain(t *testing.T) {
 			}
 			d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
 			d.ask(run, i, 100, 10)
+		}
+		d.clean()
+	})
+}
+
+// An answer that is recorded twice, because nobody knew of the first time, is
+// refused and takes nothing from the answers beside it.
+func TestWriter_RepeatBesideOthers(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		run := d.start(100, 1_000_000)
+		for round := range 10 {
+			first, second := intent(2*round, 100), intent(2*round+1, 100)
+			d.must(d.Reserve(ctx, run, lease, []core.Intent{first, second}))
+			d.check(d.MarkSent(ctx, first.Call))
+			d.check(d.MarkSent(ctx, second.Call))
+			answer := response(run, first, 40)
+			d.check(d.Respond(ctx, answer))
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					if err := d.Respond(ctx, answer); !errors.Is(err, core.ErrMoved) {
+						t.Errorf("recorded twice: %v", err)
+					}
+				})
+			}
+			wg.Go(func() {
+				if err := d.Respond(ctx, response(run, second, 40)); err != nil {
+					t.Errorf("beside a repeat: %v", err)
+				}
+			})
+			wg.Wait()
+		}
+		if r := d.run(run); r.Charged != 800 || r.Reserved != 0 {
+			t.Errorf("charged %d, reserved %d", r.Charged, r.Reserved)
 		}
 		d.clean()
 	})

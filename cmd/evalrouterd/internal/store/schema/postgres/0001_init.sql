@@ -70,6 +70,8 @@ CREATE TABLE runs (
   profile_id TEXT NOT NULL, target TEXT NOT NULL, created_at BIGINT NOT NULL, started_at BIGINT NOT NULL DEFAULT 0,
   cancel_requested_at BIGINT NOT NULL DEFAULT 0, ended_at BIGINT NOT NULL DEFAULT 0, retry_at BIGINT NOT NULL DEFAULT 0,
   waiting_reason TEXT NOT NULL DEFAULT '', raw_expired SMALLINT NOT NULL DEFAULT 0,
+  owner TEXT NOT NULL DEFAULT '', fence BIGINT NOT NULL DEFAULT 0, lease_until BIGINT NOT NULL DEFAULT 0,
+  restored_at BIGINT NOT NULL DEFAULT 0,
   UNIQUE (chain_root, chain_pos),
   CHECK (charged >= 0 AND metered >= 0 AND reserved >= 0 AND charged + metered + reserved <= cap),
   CHECK (charged <= held));

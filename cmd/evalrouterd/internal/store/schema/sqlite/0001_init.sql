@@ -70,6 +70,8 @@ CREATE TABLE runs (
   profile_id TEXT NOT NULL, target TEXT NOT NULL, created_at INTEGER NOT NULL, started_at INTEGER NOT NULL DEFAULT 0,
   cancel_requested_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0, retry_at INTEGER NOT NULL DEFAULT 0,
   waiting_reason TEXT NOT NULL DEFAULT '', raw_expired INTEGER NOT NULL DEFAULT 0,
+  owner TEXT NOT NULL DEFAULT '', fence INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0,
+  restored_at INTEGER NOT NULL DEFAULT 0,
   UNIQUE (chain_root, chain_pos),
   CHECK (charged >= 0 AND metered >= 0 AND reserved >= 0 AND charged + metered + reserved <= cap),
   CHECK (charged <= held)) STRICT;
