@@ -20,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -380,7 +381,7 @@ func auditCommand(f *flagSet) action {
 	}
 }
 
-func printAudit(w io.Writer, found []store.Finding, asJSON bool) error {
+func printAudit(w io.Writer, found []audit.Finding, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(map[string]any{"ok": len(found) == 0, "findings": found})
 	}

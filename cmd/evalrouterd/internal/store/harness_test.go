@@ -20,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -231,7 +232,7 @@ func (d *db) run(id core.RunID) core.Run {
 	return r
 }
 
-func (d *db) audit() []store.Finding {
+func (d *db) audit() []audit.Finding {
 	d.t.Helper()
 	found, err := d.Audit(context.Background())
 	d.check(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
@@ -23,7 +24,7 @@ type (
 )
 
 // Unsound says that a copy does not keep what the audit demands.
-type Unsound struct{ Findings []Finding }
+type Unsound struct{ Findings []audit.Finding }
 
 // Error counts what was found.
 func (u *Unsound) Error() string {
@@ -38,7 +39,7 @@ func (s *Store) MoveTo(ctx context.Context, to *Store, each func(Moved)) error {
 		return errors.New("an installation moves from SQLite to PostgreSQL")
 	}
 	return postgres.Move(ctx, s.read, to.write, each, func(ctx context.Context, conn *sql.Conn) error {
-		found, err := auditOn(ctx, conn)
+		found, err := audit.Run(ctx, conn)
 		if err == nil && len(found) > 0 {
 			err = &Unsound{found}
 		}

@@ -1,4 +1,4 @@
-package store
+package audit
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// auditResults recomputes each frozen result's checksum and holds its figures
+// results recomputes each frozen result's checksum and holds its figures
 // against the run.
-func auditResults(ctx context.Context, q queryer) (out []Finding, err error) {
+func results(ctx context.Context, q Reader) (out []Finding, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT x.run_id, x.checksum, x.doc, r.state, r.cap, r.charged, r.metered, r.absorbed, r.waived, r.planned
 		FROM results x JOIN runs r ON r.id = x.run_id ORDER BY x.run_id`)
 	if err != nil {
@@ -40,8 +40,8 @@ func auditResults(ctx context.Context, q queryer) (out []Finding, err error) {
 	return out, rows.Err()
 }
 
-// auditBlobs recomputes the hash of every kept answer, one at a time.
-func auditBlobs(ctx context.Context, q queryer) (out []Finding, err error) {
+// blobs recomputes the hash of every kept answer, one at a time.
+func blobs(ctx context.Context, q Reader) (out []Finding, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT call_id, hash, size, data FROM blobs WHERE data IS NOT NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("check answers: %w", err)
@@ -61,9 +61,9 @@ func auditBlobs(ctx context.Context, q queryer) (out []Finding, err error) {
 	return out, rows.Err()
 }
 
-// auditJudges holds the replies of each graded task against the judges that
+// judges holds the replies of each graded task against the judges that
 // its quote froze: every one of them replied, and nobody else.
-func auditJudges(ctx context.Context, q queryer) (out []Finding, err error) {
+func judges(ctx context.Context, q Reader) (out []Finding, err error) {
 	panels, err := judgedRuns(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("check judges: %w", err)
@@ -90,7 +90,7 @@ type panel struct {
 }
 
 // judgedRuns lists the runs whose quotes have judges or whose calls say so.
-func judgedRuns(ctx context.Context, q queryer) (out []panel, err error) {
+func judgedRuns(ctx context.Context, q Reader) (out []panel, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT r.id, q.doc FROM runs r JOIN quotes q ON q.id = r.quote_id
 		WHERE q.doc LIKE '%"judges":%' OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.kind = 'judge') ORDER BY r.id`)
 	if err != nil {
