@@ -16,13 +16,11 @@ package crash_test
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,10 +31,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 // minPoints is how many different points there are at least, those of making
@@ -84,7 +81,7 @@ func TestCrash_PostgreSQL(t *testing.T) {
 	if !*whole {
 		t.Skip("every commit is synced there, which takes minutes: scripts/prove crash runs it")
 	}
-	everywhere(t, database, 1)
+	everywhere(t, storetest.Postgres, 1)
 }
 
 // everywhere takes stock of the points and dies at each.
@@ -125,7 +122,7 @@ func everywhere(t *testing.T, database func(testing.TB) string, times int) {
 			}
 			t.Run(base, func(t *testing.T) {
 				t.Parallel()
-				starts(t, database, base, &died)
+				starts(t, storetest.Postgres, base, &died)
 			})
 		}
 	})
@@ -195,7 +192,7 @@ func newStory(t testing.TB, database func(testing.TB) string) *story {
 		t.Cleanup(func() { os.RemoveAll(shm) })
 		dir = shm
 	}
-	return &story{t: t, dir: dir, postgres: database(t)}
+	return &story{t: t, dir: dir, postgres: storetest.Postgres(t)}
 }
 
 // start runs a process of the story until it ends or dies.
@@ -366,33 +363,4 @@ func mayCost(point string) int {
 		return 1
 	}
 	return 0
-}
-
-// database makes one in the PostgreSQL that the test command started.
-func database(t testing.TB) string {
-	t.Helper()
-	server := os.Getenv("EVALROUTER_TEST_PG")
-	if server == "" {
-		t.Skip("EVALROUTER_TEST_PG names no PostgreSQL server; scripts/test starts one")
-	}
-	admin, err := sql.Open("pgx", server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "crash_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Errorf("drop test database: %v", err)
-		}
-		admin.Close()
-	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
 }

@@ -14,42 +14,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 // postgres makes a database of its own in the server that the test command
 // started.
 func postgres(t *testing.T) (address string, db *sql.DB) {
 	t.Helper()
-	server := os.Getenv("EVALROUTER_TEST_PG")
-	if server == "" {
-		t.Skip("EVALROUTER_TEST_PG names no PostgreSQL server; scripts/test starts one")
-	}
-	admin, err := sql.Open("pgx", server)
+	address = storetest.Postgres(t)
+	db, err := sql.Open("pgx", address)
 	if err != nil {
-		t.Fatal(err)
-	}
-	name := "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Errorf("drop test database: %v", err)
-		}
-		admin.Close()
-	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	if db, err = sql.Open("pgx", u.String()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return u.String(), db
+	return address, db
 }
 
 // crew is some processes on one database.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 const term = 30 * time.Second
@@ -216,7 +217,7 @@ func TestClaim_AgainstSending(t *testing.T) {
 func TestClaim_DatabaseClock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 	skewed := func(by time.Duration) *store.Store {
 		s, err := store.Open(ctx, store.Options{Postgres: address, Now: func() time.Time { return time.Now().Add(by) }, ServerClock: true})

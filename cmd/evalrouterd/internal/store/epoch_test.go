@@ -11,6 +11,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 // A restored database begins an epoch: live runs stop, what was live in them
@@ -78,7 +79,7 @@ func TestEpoch_StopsEverything(t *testing.T) {
 func TestEpoch_FollowsTheServer(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 	run := d.start(3, 1000)
 	for range 2 {
@@ -107,7 +108,7 @@ func TestEpoch_FollowsTheServer(t *testing.T) {
 func TestPostgres_PlainUser(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	admin, err := sql.Open("pgx", address)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestPostgres_PlainUser(t *testing.T) {
 // that is missing.
 func TestPostgres_Unfit(t *testing.T) {
 	t.Parallel()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	db, err := sql.Open("pgx", address)
 	if err != nil {
 		t.Fatal(err)

@@ -7,10 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +18,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -44,7 +42,7 @@ func onEach(t *testing.T, test func(*testing.T, *db)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		url := postgres(t)
+		url := storetest.Postgres(t)
 		test(t, newDB(t, store.Options{Postgres: url}, "pgx", url))
 	})
 }
@@ -53,36 +51,6 @@ func newSQLite(t *testing.T) *db {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.db")
 	return newDB(t, store.Options{Path: path}, "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
-}
-
-// postgres makes a database of its own in the server that the test command
-// started.
-func postgres(t *testing.T) string {
-	t.Helper()
-	server := os.Getenv("EVALROUTER_TEST_PG")
-	if server == "" {
-		t.Skip("EVALROUTER_TEST_PG names no PostgreSQL server; scripts/test starts one")
-	}
-	admin, err := sql.Open("pgx", server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Errorf("drop test database: %v", err)
-		}
-		admin.Close()
-	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
 }
 
 func newDB(t *testing.T, o store.Options, driver, dsn string) *db {

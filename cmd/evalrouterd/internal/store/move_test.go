@@ -12,6 +12,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 // everything is all rows of all tables as text, by table.
@@ -51,7 +52,7 @@ func (d *db) everything(tables []string) map[string][]string {
 func TestMove_KeepsEveryRow(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	from := newSQLite(t)
 	from.finishedAndLive()
 	from.must(from.Recover(ctx))
@@ -88,7 +89,7 @@ func TestMove_KeepsEveryRow(t *testing.T) {
 func TestMove_AuditsTheCopy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := postgres(t)
+	address := storetest.Postgres(t)
 	from := newSQLite(t)
 	from.finishedAndLive()
 	from.must(from.raw.Exec(`UPDATE runs SET waived = waived + 1`))

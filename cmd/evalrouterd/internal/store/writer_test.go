@@ -8,6 +8,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
 // Writes that queue while a commit is made share the next one, and one that
@@ -82,7 +83,7 @@ func TestWriter_ConnectsAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		address := postgres(t)
+		address := storetest.Postgres(t)
 		d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 		ctx := context.Background()
 		run := d.start(5, 1000)
