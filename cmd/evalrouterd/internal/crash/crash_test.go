@@ -122,7 +122,7 @@ func everywhere(t *testing.T, database func(testing.TB) string, times int) {
 			}
 			t.Run(base, func(t *testing.T) {
 				t.Parallel()
-				starts(t, storetest.Postgres, base, &died)
+				starts(t, database, base, &died)
 			})
 		}
 	})
@@ -192,7 +192,7 @@ func newStory(t testing.TB, database func(testing.TB) string) *story {
 		t.Cleanup(func() { os.RemoveAll(shm) })
 		dir = shm
 	}
-	return &story{t: t, dir: dir, postgres: storetest.Postgres(t)}
+	return &story{t: t, dir: dir, postgres: database(t)}
 }
 
 // start runs a process of the story until it ends or dies.
