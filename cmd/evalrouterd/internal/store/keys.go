@@ -79,3 +79,17 @@ func (s *Store) KeepMeta(ctx context.Context, k, v string) (stands string, err e
 func (s *Store) SetMeta(ctx context.Context, k, v string) error {
 	return s.writer.do(ctx, func(t *tx) error { return t.setMeta(k, v) })
 }
+
+// HasSealedKeys says whether anything is kept that only the present master key
+// opens or recognises: a connection's key, or an API key.
+func (s *Store) HasSealedKeys(ctx context.Context) (bool, error) {
+	var n int
+	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM connections WHERE key_sealed IS NOT NULL) + (SELECT count(*) FROM api_keys)`).Scan(&n)
+	return n > 0, err
+}
+
+// WorkspaceIDs lists every workspace of the installation, by name.
+func (s *Store) WorkspaceIDs(ctx context.Context) ([]core.WorkspaceID, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id FROM workspaces ORDER BY id`)
+	return collect(rows, err, func(id *core.WorkspaceID) []any { return []any{id} })
+}
