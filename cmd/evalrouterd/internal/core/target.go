@@ -69,9 +69,16 @@ const (
 	BoundsNothing OutputLimit = "none"         // the server ignores it: such a route is not sold under a cap
 )
 
+// ResponsesMinOutput is the smallest output limit that OpenAIResponses takes. A
+// smaller one is sent as this.
+const ResponsesMinOutput = 16
+
 // BilledOutput is the most output tokens that a request with this limit can
 // be billed for; ok is false when nothing bounds it.
 func (t Target) BilledOutput(limit int) (n int64, ok bool) {
+	if t.Protocol == OpenAIResponses {
+		limit = max(limit, ResponsesMinOutput)
+	}
 	switch t.OutputBound {
 	case BoundsTotal:
 		return int64(limit), true

@@ -20,9 +20,6 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openaihost"
 )
 
-// minOutput is the smallest output limit that the protocol takes.
-const minOutput = 16
-
 const path = "/responses"
 
 // Adapter is the adapter of core.OpenAIResponses.
@@ -58,7 +55,7 @@ func (a *Adapter) Render(r provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{Model: r.Target.ModelID, Input: make([]item, len(r.Messages)), MaxOutput: max(r.MaxOutput, minOutput), Stream: r.Streams()}
+	q := request{Model: r.Target.ModelID, Input: make([]item, len(r.Messages)), MaxOutput: max(r.MaxOutput, core.ResponsesMinOutput), Stream: r.Streams()}
 	for i, m := range r.Messages {
 		q.Input[i] = item{string(m.Role), m.Text}
 	}

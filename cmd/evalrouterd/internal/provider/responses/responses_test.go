@@ -1,6 +1,7 @@
 package responses_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 	"time"
@@ -100,4 +101,27 @@ func FuzzParse(f *testing.F) {
 	}
 	a := adapter(nil)
 	f.Fuzz(func(t *testing.T, raw []byte) { providertest.CheckParse(t, a, raw) })
+}
+
+// What the smallest limit adds to a short answer is part of its worst case.
+func TestRender_SmallestLimitIsBounded(t *testing.T) {
+	t.Parallel()
+	r := asked("https://api.openai.com")
+	r.Target.Protocol = core.OpenAIResponses
+	for _, limit := range []int{1, 15, 16, 17} {
+		r.MaxOutput = limit
+		body, err := adapter(nil).Render(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent struct {
+			Limit int64 `json:"max_output_tokens"`
+		}
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if most, ok := r.Target.BilledOutput(limit); !ok || most != sent.Limit {
+			t.Errorf("limit %d: %d tokens are asked for and %d are set aside", limit, sent.Limit, most)
+		}
+	}
 }
