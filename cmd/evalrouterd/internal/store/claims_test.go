@@ -133,6 +133,7 @@ func TestClaim_FencesOff(t *testing.T) {
 		fenced("park", old.Park(ctx, run, 1, "x"), core.ErrFenced)
 		fenced("abandon", old.Abandon(ctx, run), core.ErrFenced)
 		fenced("event", old.AppendEvent(ctx, run, core.EventProgress, nil), core.ErrFenced)
+		fenced("grade", old.RecordGrade(ctx, core.Grade{Run: run, Idx: 1}), core.ErrFenced)
 		_, err = old.Finalize(ctx, run, "r", "t", conclude)
 		fenced("finalize", err, core.ErrFenced)
 

@@ -20,6 +20,9 @@ const maxExtracted = 200
 // for free.
 func (s *Store) RecordGrade(ctx context.Context, g core.Grade) error {
 	return s.writer.book(ctx, func(t *tx) error {
+		if err := t.holds(s.claim); err != nil {
+			return err
+		}
 		from := core.SampleAnswered
 		if g.Unjudged {
 			from = core.SampleJudging
