@@ -65,7 +65,7 @@ func (r *runner) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 	defer cancel()
 	if err := r.e.o.Claims.Release(ctx, core.Claim{Run: r.id, Workspace: r.scope.Workspace, Fence: fence}); err != nil {
-		r.e.o.Log.Warn("run was not released; its lease runs out instead", "run_id", string(r.id), "error", err.Error())
+		r.e.o.Log.Warn("run was not released; it is taken up again, or its lease runs out", "run_id", string(r.id), "error", err.Error())
 	}
 }
 
@@ -105,9 +105,22 @@ func (e *Engine) renew() {
 	fences := map[core.RunID]int64{}
 	for _, c := range held {
 		fences[c.Run] = c.Fence
+		e.takeUp(c)
 	}
 	for r, fence := range before {
 		r.mail.Put(Message{fenced: fences[r.id] != fence})
+	}
+}
+
+// takeUp works on a run whose turn this process has and nobody uses: it was
+// claimed, or not released, in a commit whose answer was lost. Renewed with the
+// others, such a turn would keep the run from everybody.
+func (e *Engine) takeUp(c core.Claim) {
+	e.mu.Lock()
+	_, working := e.runners[c.Run]
+	e.mu.Unlock()
+	if !working {
+		e.wake(c.Run, c.Workspace)
 	}
 }
 
