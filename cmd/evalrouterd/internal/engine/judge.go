@@ -198,7 +198,7 @@ func (r *runner) resumeTask(j *job) (settled, error) {
 		return settled{}, err
 	}
 	if !ok {
-		return settled{resumed: true}, r.recordGrade(core.Grade{Run: r.id, Idx: a.idx})
+		return settled{resumed: true}, r.recordGrade(core.Grade{Run: r.id, Idx: a.idx, Unjudged: true})
 	}
 	s, err := r.judge(j, a)
 	s.resumed = true

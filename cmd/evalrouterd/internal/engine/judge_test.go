@@ -488,3 +488,26 @@ func (w *world) dieAfterOneReply(id core.RunID, text string) {
 		}
 	}
 }
+
+// A task whose answer is not there any more is an error of its own: the run
+// goes on with the others.
+func TestJudges_AnswerNotKept(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	w.admit.Engine = asleep{}
+	id := w.startJudged(2, 1, usd.Dollar, "judge-a", "judge-b")
+	w.dieAfterOneReply(id, "GRADE: C")
+	w.rewire(func(o *engine.Options) { o.Answers = lostAnswers{o.Answers} })
+	if err := w.engine.Start(context.Background(), w.kept); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.wait(id); r.State != core.Completed || r.Tallies[core.GraderError] != 1 || r.Tallies[bundle.Right] != 1 {
+		t.Errorf("%s for %s, %v", r.State, r.Reason, r.Tallies)
+	}
+}
+
+type lostAnswers struct{ engine.Answers }
+
+func (lostAnswers) Evidence(context.Context, core.RunID, int) (core.Evidence, bool, error) {
+	return core.Evidence{}, false, nil
+}

@@ -170,7 +170,7 @@ func (s *Store) RequestCancel(ctx context.Context, sc core.Scope, id core.RunID)
 			return err
 		}
 		// The run may end in another process between the two statements.
-		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, cancel_requested_at = $2 WHERE id = $3 AND state IN ('queued', 'running')`,
+		n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, cancel_requested_at = $2, retry_at = 0, waiting_reason = '' WHERE id = $3 AND state IN ('queued', 'running')`,
 			string(core.CancelledByUser), int64(t.now), string(id))
 		if err != nil || n == 0 {
 			return err

@@ -411,11 +411,12 @@ func TestCancel_IsIdempotent(t *testing.T) {
 		if err := d.RequestCancel(ctx, core.Scope{Workspace: "w2"}, run); !refused(err, core.NotFound) {
 			t.Errorf("another workspace: %v", err)
 		}
+		d.check(d.Park(ctx, run, d.Now()+1, "rate_limited"))
 		d.check(d.RequestCancel(ctx, scope, run))
 		n := d.run(run).NextSeq
 		d.check(d.RequestCancel(ctx, scope, run))
-		if r := d.run(run); r.State != core.Stopping || r.NextSeq != n {
-			t.Errorf("state %s, %d events then %d", r.State, n, r.NextSeq)
+		if r := d.run(run); r.State != core.Stopping || r.NextSeq != n || r.RetryAt != 0 || r.WaitingReason != "" {
+			t.Errorf("state %s, %d events then %d; it waits until %d: %q", r.State, n, r.NextSeq, r.RetryAt, r.WaitingReason)
 		}
 		if out, err := d.Reserve(ctx, run, lease, []core.Intent{intent(0, 1)}); err != nil || out.Running || out.Granted != 0 {
 			t.Errorf("a stopping run reserves: %+v, %v", out, err)
