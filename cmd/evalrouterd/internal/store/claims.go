@@ -20,13 +20,18 @@ import (
 
 const liveRun = `state IN ('queued', 'running', 'stopping', 'finalizing')`
 
+// acknowledged holds while no restore waits for its operator. A process that is
+// alone looks at its start; beside others a restore can happen at any time.
+const acknowledged = `NOT EXISTS (SELECT 1 FROM meta WHERE k = '` + metaPending + `' AND v <> '')`
+
 // Claim takes a run's next turn for a worker, or says that there is none: the
-// run has ended, or another worker's turn has not.
+// run has ended, another worker's turn has not, or a restore waits to be
+// acknowledged.
 func (s *Store) Claim(ctx context.Context, run core.RunID, worker string, lease time.Duration) (c core.Claim, ok bool, err error) {
 	err = s.writer.do(ctx, func(t *tx) error {
 		c, ok = core.Claim{Run: run}, false
 		err := t.row(`UPDATE runs SET owner = $1, fence = fence + 1, lease_until = $2
-			WHERE id = $3 AND `+liveRun+` AND (owner = '' OR owner = $1 OR lease_until <= $4) RETURNING fence, workspace_id`,
+			WHERE id = $3 AND `+liveRun+` AND (owner = '' OR owner = $1 OR lease_until <= $4) AND `+acknowledged+` RETURNING fence, workspace_id`,
 			worker, int64(t.now)+lease.Microseconds(), string(run), int64(t.now)).Scan(&c.Fence, &c.Workspace)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

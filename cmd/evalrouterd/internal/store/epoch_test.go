@@ -58,10 +58,14 @@ func TestEpoch_StopsEverything(t *testing.T) {
 		if pending, ok, err := d.PendingRestore(ctx); err != nil || !ok || pending != r {
 			t.Errorf("pending %+v, %v, %v", pending, ok, err)
 		}
+		if _, ok, err := d.Claim(ctx, run, "b", term); err != nil || ok {
+			t.Errorf("a worker that lives on has a turn before the acknowledgement: %v, %v", ok, err)
+		}
 		d.check(d.AcknowledgeRestore(ctx))
 		if _, ok, err := d.PendingRestore(ctx); err != nil || ok {
 			t.Errorf("still pending: %v, %v", ok, err)
 		}
+		d.claim(run, "b")
 		for id, want := range map[core.RunID]core.State{run: core.Failed, admitted.Run: core.Failed, cancelled: core.Cancelled, done: core.Completed} {
 			if state := d.finalize(id); state != want {
 				t.Errorf("%s ended as %s", id, state)
