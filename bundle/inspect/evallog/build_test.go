@@ -248,3 +248,30 @@ func FuzzRead(f *testing.F) {
 		same(t, "the log", again, l)
 	})
 }
+
+// Inspect names a sample's file by its id and escapes nothing, so HumanEval/0
+// stands in a folder. It is read like any other, from an archive that is
+// streamed too.
+func TestIDWithASlash(t *testing.T) {
+	t.Parallel()
+	samples := []evallog.RunSample{sample("HumanEval/0", 1, "a", "C"), sample("HumanEval/1", 1, "b", "I")}
+	l, err := run(samples...).Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	roundTrip(t, l)
+	var out bytes.Buffer
+	err = run().StreamArchive(&out, func(yield func(evallog.RunSample, error) bool) {
+		for _, s := range samples {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, out.Bytes()); len(got.Samples) != len(samples) {
+		t.Errorf("%d of %d samples are read", len(got.Samples), len(samples))
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -86,8 +85,10 @@ func readArchive(r io.ReaderAt, size int64, limits Limits) (*Log, error) {
 	return l, nil
 }
 
+// isSample says whether a member is a sample. Inspect does not escape ids, so
+// that one with a slash, such as HumanEval/0, names a file in a folder.
 func isSample(name string) bool {
-	return path.Dir(name) == "samples" && strings.HasSuffix(name, ".json")
+	return strings.HasPrefix(name, "samples/") && strings.HasSuffix(name, ".json")
 }
 
 // sortSamples orders by epoch, then by id.

@@ -114,15 +114,20 @@ func startOf(head *value.Dict) *value.Dict {
 	return start
 }
 
-// sampleName is the file of a sample. An id that would be a path is refused.
+// sampleName is the file of a sample, named by its id as Inspect does, which
+// escapes nothing. An id that would lead out of the folder is refused.
 func sampleName(s *value.Dict) (string, error) {
 	id, _ := s.Get("id")
 	epoch, _ := s.Get("epoch")
-	name := value.Str(id)
-	if name == "" || strings.ContainsAny(name, "/\\\x00\r\n") {
+	name := fmt.Sprintf("samples/%s_epoch_%s.json", value.Str(id), value.Str(epoch))
+	bad := value.Str(id) == "" || strings.ContainsAny(name, "\\\x00\r\n")
+	for part := range strings.SplitSeq(name, "/") {
+		bad = bad || part == "" || part == "." || part == ".."
+	}
+	if bad {
 		return "", fmt.Errorf("sample id %s cannot name a file", value.Repr(id))
 	}
-	return fmt.Sprintf("samples/%s_epoch_%s.json", name, value.Str(epoch)), nil
+	return name, nil
 }
 
 // summary is what the viewer lists of a sample.
