@@ -221,3 +221,49 @@ func publishedAnswers(t *testing.T, path string) []published {
 	}
 	return out
 }
+
+// The line that the prompts ask for is often written in bold, and is right all
+// the same under every profile that asks for it.
+func TestGrade_AnswerLineInBold(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join("..", "..", "..", "shared", "data")
+	if _, err := os.Stat(data); os.IsNotExist(err) {
+		t.Skip("skipped: the shared data folder is not beside the repository, so the shipped manifests cannot be held against their files")
+	}
+	all, err := manifests.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if !strings.Contains(m.Prompt.Template, "ANSWER: ") {
+			continue
+		}
+		t.Run(m.Slug, func(t *testing.T) {
+			t.Parallel()
+			g, err := families.Grader(m.Grader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(file(data, m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			n := 0
+			for task, err := range m.Load(t.Context(), f) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := "Step by step it follows.\n\n**ANSWER: " + task.Target[0] + "**"
+				v, err := g.Grade(task, bundle.Answer{Text: text, Finish: bundle.FinishStop})
+				if err != nil || v.Outcome != bundle.Right {
+					t.Fatalf("%s, target %s: %+v, %v", task.ID, task.Target[0], v, err)
+				}
+				n++
+			}
+			if n == 0 {
+				t.Error("no tasks")
+			}
+		})
+	}
+}
