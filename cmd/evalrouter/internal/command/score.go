@@ -50,8 +50,19 @@ func Outcomes(counts map[string]int) (string, int) {
 // Rate is a figure for people, with n and a 95 % interval: the given one, or
 // Wilson's when the value is a share of whole tasks.
 func Rate(value float64, n int, interval *api.Interval) string {
+	return rate(value, n, interval, true)
+}
+
+// metric is Rate for a metric. Where the service says why there is no interval,
+// the value is not known to be a share, though it may look like one: half
+// scores add up to whole numbers too.
+func metric(m *api.MetricRecord, f *api.ProfileResult, n int) string {
+	return rate(m.Value, n, intervalOf(m, f), m.Uncertainty == nil || m.Uncertainty.Reason == nil)
+}
+
+func rate(value float64, n int, interval *api.Interval, share bool) string {
 	k := value * float64(n)
-	whole := math.Abs(k-math.Round(k)) < 1e-6
+	whole := share && math.Abs(k-math.Round(k)) < 1e-6
 	switch {
 	case n == 0:
 		return "none: nothing was graded"
@@ -134,7 +145,7 @@ func showProfile(p *term.Page, r api.ResultRecord, f *api.ProfileResult, all boo
 		if head.SampleCount != nil {
 			n = *head.SampleCount
 		}
-		p.Line("%-8s %s%s   (%s)", label, Rate(head.Value, n, intervalOf(head, f)), kind, head.Name)
+		p.Line("%-8s %s%s   (%s)", label, metric(head, f, n), kind, head.Name)
 	} else {
 		p.Line("%-8s none: nothing was graded", label)
 	}
@@ -152,7 +163,7 @@ func showProfile(p *term.Page, r api.ResultRecord, f *api.ProfileResult, all boo
 		if m.SampleCount != nil {
 			n = *m.SampleCount
 		}
-		p.Line("Metric   %s: %s", m.Name, Rate(m.Value, n, intervalOf(m, f)))
+		p.Line("Metric   %s: %s", m.Name, metric(m, f, n))
 	}
 }
 

@@ -84,6 +84,15 @@ func result(selected, population, graded int, outcomes map[string]int, simulated
 	}
 }
 
+// halves is graded by judges that gave half scores, for which the service has
+// no interval. Their sum is a whole number all the same.
+func halves() api.ResultRecord {
+	r := result(25, 25, 25, map[string]int{"right": 5, "wrong": 20}, false)
+	n, why := 20, "which interval is right is not settled for this score"
+	r.Profiles[0].Metrics[1] = api.MetricRecord{Key: "mean_score", Name: "Mean score", Value: 0.5, SampleCount: &n, Uncertainty: &api.Uncertainty{Reason: &why}}
+	return r
+}
+
 func failed() api.ResultRecord {
 	r := result(25, 25, 0, map[string]int{"pending": 25}, false)
 	reason, why := "provider_unavailable", "the key was refused: Incorrect API key"
@@ -134,6 +143,7 @@ func TestShowResult(t *testing.T) {
 		{"a failed run says why", failed(), false, []string{"Status   failed: provider unavailable", "Why      the key was refused: Incorrect API key"}, nil},
 		{"a partial run with unknown outcomes says so", unresolved(), false, []string{"Status   partial: every task was asked, and the outcome of some calls is not known"}, nil},
 		{"what a provider bills is named", metered(), false, []string{"Money    $1,500.00 spent", "of it $1,499.00 metered and billed by the provider, not by EvalRouter"}, []string{"do not bound"}},
+		{"half scores are no share", halves(), true, []string{"Metric   Mean score: 50.0 %   n 20   no interval"}, []string{"10 of 20"}},
 		{"RUN-44 every metric", result(25, 25, 25, map[string]int{"right": 20, "wrong": 5}, false), true, []string{"Metric   F1: 50.0 %"}, nil},
 	}
 	for _, tt := range tests {
