@@ -33,6 +33,11 @@ func scoringTargets() []target {
 	}
 }
 
+// minimize bounds the work that go test puts into making an interesting input
+// shorter. By default that is a minute for each, in which nothing is tried: a
+// run of minutes would try a few thousand inputs.
+const minimize = "10x"
+
 // fuzz runs targets one after another, each for a while, and tells of all that
 // found something.
 func fuzz(each time.Duration, wanted string) error {
@@ -50,7 +55,7 @@ func fuzz(each time.Duration, wanted string) error {
 	var failed []string
 	for _, t := range targets {
 		fmt.Printf("fuzz %s for %s\n", t, each)
-		cmd := exec.Command("go", "test", "./"+t.dir, "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String(), "-timeout=24h")
+		cmd := exec.Command("go", "test", "./"+t.dir, "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String(), "-fuzzminimizetime="+minimize, "-timeout=24h")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			failed = append(failed, t.String())
