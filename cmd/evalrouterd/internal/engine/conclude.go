@@ -12,9 +12,13 @@ import (
 // resultVersion is the version of a run's first and, so far, only result.
 const resultVersion = 1
 
-// manyEmpty is the share of empty answers, in percent, above which a result
-// carries a warning: a silent fault reads as a bad model.
-const manyEmpty = 20
+// Shares, in percent, above which a result carries a warning. Empty answers are
+// a silent fault that reads as a bad model. Answers that judges gave no verdict
+// about stand in no score, so that a few lucky ones would read as a good one.
+const (
+	manyEmpty    = 20
+	manyUnjudged = 20
+)
 
 // conclude computes a run's frozen result from what became of its tasks.
 func conclude(e core.Ending) core.Result {
@@ -71,6 +75,9 @@ func resultWarnings(e core.Ending, outcomes core.Tallies) []string {
 	w := []string{}
 	if empty, graded := outcomes[bundle.Empty], outcomes.Graded(); empty*100 > graded*manyEmpty {
 		w = append(w, fmt.Sprintf("%d of %d graded answers are empty. Look at the endpoint before you read the score.", empty, graded))
+	}
+	if left, graded := outcomes[core.JudgeError], outcomes.Graded(); left*100 > (left+graded)*manyUnjudged {
+		w = append(w, fmt.Sprintf("%d of %d judged answers have no verdict, and the score leaves them out. Look at the judges' replies before you read it.", left, left+graded))
 	}
 	if e.Unresolved > 0 {
 		w = append(w, fmt.Sprintf("%d calls have an unknown outcome: the provider may have processed them, and they were not charged or repeated.", e.Unresolved))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,6 +196,34 @@ func TestJudges_Outcomes(t *testing.T) {
 			}
 			w.boughtOnce()
 			w.events(id, r.Cap)
+		})
+	}
+}
+
+// A score over the few answers that judges understood says so.
+func TestJudges_ManyWithoutAVerdictWarn(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fails int // of ten
+		warns bool
+	}{{"two of ten", 2, false}, {"three of ten", 3, true}, {"nine of ten", 9, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			w := judging(t, func(provider.Request) provider.Outcome {
+				if asked.Add(1) <= int64(tt.fails) {
+					return say("I cannot say.", 5, 5)
+				}
+				return say("GRADE: C", 5, 5)
+			})
+			id := w.startJudged(10, 1, usd.Dollar, "judge-a")
+			r := w.wait(id)
+			want := fmt.Sprintf("%d of 10 judged answers have no verdict", tt.fails)
+			found := strings.Contains(strings.Join(w.result(id).Warnings, "\n"), want)
+			if r.Tallies[core.JudgeError] != tt.fails || found != tt.warns {
+				t.Errorf("%v, warnings %q", r.Tallies, w.result(id).Warnings)
+			}
 		})
 	}
 }
