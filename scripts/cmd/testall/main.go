@@ -153,5 +153,6 @@ func (c *check) stages() []stage.Stage {
 		{Name: "shape", Run: c.script("shape")},
 		{Name: "requirements", Run: c.script("requirements")},
 		{Name: "tests", Run: c.test},
+		{Name: "whole", Run: c.whole},
 	}
 }

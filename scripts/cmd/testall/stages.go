@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +111,27 @@ func (c *check) test(ctx context.Context, out io.Writer) (err error) {
 		verdict = runErr
 	}
 	return errors.Join(raceErr, pgErr, verdict)
+}
+
+// whole runs without the race detector what plays a part of itself under it: each package with a norace_test.go.
+func (c *check) whole(ctx context.Context, out io.Writer) error {
+	dirs := map[string]bool{}
+	for _, m := range c.modules {
+		err := filepath.WalkDir(m.dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "norace_test.go" {
+				dirs[filepath.Dir(path)] = true
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("find the packages with a norace_test.go: %w", err)
+		}
+	}
+	if len(dirs) == 0 {
+		return nil
+	}
+	args := append([]string{"test", "-vet=off", "-timeout=20m"}, slices.Sorted(maps.Keys(dirs))...)
+	return c.pass(ctx, out, "go", args...)
 }
 
 // testEnv names what is there: no binaries without a build, no database without a server.

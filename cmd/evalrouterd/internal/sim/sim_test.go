@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("sim.seeds", 40, "how many histories to play")
+	seeds = flag.Int("sim.seeds", someSeeds, "how many histories to play")
 	first = flag.Uint64("sim.first", 1, "the first seed")
 )
 

@@ -1,0 +1,6 @@
+//go:build !race
+
+package hostile_test
+
+// everyNth scenario is played.
+const everyNth = 1
