@@ -166,9 +166,6 @@ func New(o Options) *Engine {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 10 * time.Minute
 	}
-	if o.Spawn == nil {
-		o.Spawn = func(f func()) { go f() }
-	}
 	if o.NewMail == nil {
 		o.NewMail = newMail
 	}
@@ -178,6 +175,9 @@ func New(o Options) *Engine {
 	e := &Engine{o: o, runners: map[core.RunID]*runner{}}
 	e.dispatch, e.stopDispatch = context.WithCancel(context.Background())
 	e.calls, e.stopCalls = context.WithCancel(context.Background())
+	if o.Spawn == nil {
+		e.o.Spawn = newCrew(e.dispatch.Done()).spawn
+	}
 	e.beating, e.stopBeat = context.WithCancel(context.Background())
 	if o.Transient != nil {
 		e.o.Runs, e.o.Tasks, e.o.Keys = steadyRuns{o.Runs, e}, steadyTasks{o.Tasks, e}, steadyKeys{o.Keys, e}

@@ -21,6 +21,7 @@ type books struct {
 	deferred bool
 	runs     []*account
 	ledger   []*balance
+	rows     []*gathered
 }
 
 // figures of a run that calls change.
@@ -150,7 +151,12 @@ func (t *tx) closeBooks() error {
 			return fmt.Errorf("close ledger account %s: %w", b.id, err)
 		}
 	}
-	t.books.runs, t.books.ledger = nil, nil
+	for _, g := range t.books.rows {
+		if err := t.insert(g.into, g.args); err != nil {
+			return fmt.Errorf("write gathered rows: %w", err)
+		}
+	}
+	t.books.runs, t.books.ledger, t.books.rows = nil, nil, nil
 	return nil
 }
 

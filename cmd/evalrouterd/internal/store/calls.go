@@ -41,41 +41,19 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		if err := a.reserve(total); err != nil {
 			return err
 		}
+		var fresh []core.Intent
 		for _, in := range batch[:out.Granted] {
-			if err := t.intent(run, l, in); err != nil {
+			if in.Attempt == 1 {
+				fresh = append(fresh, in)
+				continue
+			}
+			if err := t.reopen(run, l, in); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.open(run, l, fresh)
 	})
 	return out, err
-}
-
-// intent opens a task and journals its call. A task that was called before has
-// a row, planned again; any other has none.
-func (t *tx) intent(run core.RunID, l core.Lease, in core.Intent) error {
-	var err error
-	if in.Attempt == 1 {
-		err = t.one(`INSERT INTO samples (run_id, idx, task_id, state, max_cost, pledged, attempt, started_at) VALUES ($1, $2, $3, 'in_call', $4, $5, 1, $6)
-			ON CONFLICT (run_id, idx) DO NOTHING`, string(run), in.Idx, in.TaskID, int64(in.Worst+in.Pledge), int64(in.Pledge), int64(t.now))
-	} else {
-		err = t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2, pledged = $3 WHERE run_id = $4 AND idx = $5 AND state = 'planned'`,
-			in.Attempt, int64(in.Worst+in.Pledge), int64(in.Pledge), string(run), in.Idx)
-	}
-	if err != nil {
-		return fmt.Errorf("open sample %d: %w", in.Idx, err)
-	}
-	return t.insertCall(run, l, in)
-}
-
-func (t *tx) insertCall(run core.RunID, l core.Lease, in core.Intent) error {
-	err := t.put(`INSERT INTO calls (id, run_id, idx, kind, part, attempt, state, worker, fence, lease_until, reserved, request_hash, nonce, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 'intent', $7, $8, $9, $10, $11, $12, $13)`,
-		string(in.Call), string(run), in.Idx, in.Kind(), in.Part, in.Attempt, l.Worker, l.Fence, int64(l.Until), int64(in.Worst), in.Hash, in.Nonce, int64(t.now))
-	if err != nil {
-		return fmt.Errorf("journal call: %w", err)
-	}
-	return nil
 }
 
 // MarkSent is the second commit before a request leaves: from here on the
@@ -143,8 +121,7 @@ func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) e
 	if raw == nil {
 		raw = []byte{} // no bytes are an answer too
 	}
-	err := t.put(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'identity', $4, $5)`,
-		string(call), sum, len(raw), raw, int64(until))
+	err := t.add(intoBlobs, string(call), sum, len(raw), "identity", raw, int64(until))
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}

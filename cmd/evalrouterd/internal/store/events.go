@@ -28,8 +28,7 @@ func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	return t.put(`INSERT INTO events (run_id, seq, type, at, doc) VALUES ($1, $2, $3, $4, $5)`,
-		string(run), seq, kind, int64(t.now), string(doc))
+	return t.add(intoEvents, string(run), seq, kind, int64(t.now), string(doc))
 }
 
 // AppendEvent writes one event by itself.

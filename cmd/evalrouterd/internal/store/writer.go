@@ -60,6 +60,7 @@ type writer struct {
 	now     func() time.Time
 	server  postgres.Clock
 	stmts   map[string]*sql.Stmt
+	texts   map[insertText]string
 	// identity is the history of commits that this process began on, and
 	// replaced is closed when a connection leads to another one.
 	identity string
@@ -79,7 +80,7 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time)
 		return nil, err
 	}
 	w := &writer{
-		db: db, conn: conn, dialect: d, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{},
+		db: db, conn: conn, dialect: d, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{}, texts: map[insertText]string{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}), replaced: make(chan struct{}),
 	}
 	if w.identity, err = d.identify(ctx, conn); err != nil {
