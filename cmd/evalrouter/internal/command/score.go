@@ -199,7 +199,7 @@ func showMoney(p *term.Page, r api.ResultRecord) {
 	b := r.Summary.BillingSnapshot
 	word := ""
 	if r.Simulated {
-		word = " of practice credit"
+		word = " for simulated answers"
 	}
 	p.Line("Money    %s%s spent under a cap of %s", Money(b.SpendMicrousd), word, Money(b.CapMicrousd))
 	if b.Pending {

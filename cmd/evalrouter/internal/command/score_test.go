@@ -139,7 +139,7 @@ func TestShowResult(t *testing.T) {
 		{"nothing graded", result(25, 25, 0, map[string]int{"provider_error": 25}, false), false, []string{"Score    none: nothing was graded"}, []string{"80.0"}},
 		{"counts that do not add up", result(25, 25, 25, map[string]int{"right": 20}, false), false, []string{"these are 20, not 25"}, nil},
 		{"simulated answers", result(25, 25, 25, map[string]int{"right": 20, "wrong": 5}, true), false,
-			[]string{"interval 60.9 to 91.1   simulated", "says nothing about any model", "practice credit"}, nil},
+			[]string{"interval 60.9 to 91.1   simulated", "says nothing about any model", "for simulated answers"}, nil},
 		{"a failed run says why", failed(), false, []string{"Status   failed: provider unavailable", "Why      the key was refused: Incorrect API key"}, nil},
 		{"a partial run with unknown outcomes says so", unresolved(), false, []string{"Status   partial: every task was asked, and the outcome of some calls is not known"}, nil},
 		{"what a provider bills is named", metered(), false, []string{"Money    $1,500.00 spent", "of it $1,499.00 metered and billed by the provider, not by EvalRouter"}, []string{"do not bound"}},

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -85,8 +86,15 @@ func putBack(dir, from string) error {
 		return refuse("invalid_input", "the backup %s cannot be read: %s; nothing was restored", from, reason(err))
 	}
 	defer in.Close()
-	return d.replaceFrom(databaseFile, in)
+	head := make([]byte, len(sqliteHead))
+	if _, err := io.ReadFull(in, head); err != nil || string(head) != sqliteHead {
+		return refuse("invalid_input", "%s is no backup of a database; nothing was restored. A backup is a copy of %s from a data directory", from, databaseFile)
+	}
+	return d.replaceFrom(databaseFile, io.MultiReader(bytes.NewReader(head), in))
 }
+
+// sqliteHead begins every SQLite database.
+const sqliteHead = "SQLite format 3\x00"
 
 // recoverCommand shows an epoch that nobody has acknowledged, and with --ack
 // acknowledges it.

@@ -200,7 +200,7 @@ func TestManaged_KeyStaysAtItsAddress(t *testing.T) {
 		l.call(t, "GET", "/v1/runs/"+r.ID, nil, &got, as...)
 		return got.Reason != ""
 	})
-	if old.asked.Load() != 2 || moved.asked.Load() != 0 || got.Reason != "credential_rejected" {
+	if old.asked.Load() != 2 || moved.asked.Load() != 0 || got.Reason != "provider_unavailable" {
 		t.Errorf("%+v; the old address was asked %d times, the new one %d times", got, old.asked.Load(), moved.asked.Load())
 	}
 }
@@ -215,6 +215,8 @@ func TestManaged_Refusals(t *testing.T) {
 		{"not there", "", "providers_unreadable"},
 		{"a mistake", "version: 1\nroute: []\n", ":2: route: is not known"},
 		{"a metadata address", "version: 1\nproviders: {a: {protocol: openai_chat, base_url: \"http://169.254.169.254\"}}\nroutes: []\n", "never reached"},
+		{"a key in the clear", "version: 1\nproviders: {a: {protocol: openai_chat, base_url: \"http://api.vendor.example/v1\"}}\nroutes: []\n", "in the clear"},
+		{"a key in the clear to a public address", "version: 1\nproviders: {a: {protocol: openai_chat, base_url: \"http://93.184.216.34\"}}\nroutes: []\n", "in the clear"},
 		{"no key", "version: 1\nproviders: {a: {protocol: openai_chat, base_url: \"https://h.example\", key: {env: NOT_SET_ANYWHERE}}}\n" +
 			"routes: [{id: r, provider: a, model: m, context_window: 9, max_output_tokens: 9, prices: {version: a, effective: 2026-01-01, input: 1, output: 1}}]\n", "providers_key_missing"},
 	} {

@@ -134,6 +134,13 @@ func TestRestore(t *testing.T) {
 		t.Errorf("over a database: status %d: %s", got.status, got.stderr)
 	}
 	fresh := t.TempDir()
+	note := filepath.Join(t.TempDir(), "note.txt")
+	if err := os.WriteFile(note, []byte("this is no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, "restore", "--data", fresh, "--from", note); got.status != 2 || !strings.Contains(got.stderr, "no backup of a database; nothing was restored") {
+		t.Errorf("from a note: status %d: %s", got.status, got.stderr)
+	}
 	got := run(t, "restore", "--data", fresh, "--from", backup).ok(t)
 	if !strings.Contains(got.stdout, "Runs that were live and have stopped: 1; calls of theirs whose outcome nobody knows: 1.") {
 		t.Errorf("restore says %s", got.stdout)

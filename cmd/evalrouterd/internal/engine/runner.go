@@ -125,15 +125,19 @@ func (r *runner) run() {
 		r.drain() // what was cut off by the stop is settled by the next start
 		return
 	}
-	r.e.o.Log.Error("run stopped by an internal fault", "run_id", string(r.id), "error", err.Error())
-	r.fail(stopFor(err))
+	why := stopFor(err)
+	r.e.o.Log.Error("run stopped", "run_id", string(r.id), "reason", string(why.Reason), "error", err.Error())
+	r.fail(why)
 }
 
 // stopFor is the stop that an error of a run means: a refusal is told in its
 // own words, anything else is a fault of ours.
 func stopFor(err error) core.Stop {
 	var no *core.Refusal
-	if errors.As(err, &no) {
+	switch {
+	case errors.As(err, &no) && no.Code == core.ModelUnavailable:
+		return core.Stop{Reason: core.ProviderDown, Detail: no.Message}
+	case errors.As(err, &no):
 		return core.Stop{Reason: core.CredentialFailed, Detail: no.Message}
 	}
 	return core.Stop{Reason: core.InternalFailure, Detail: "the service met a fault of its own; its log says more"}
