@@ -42,6 +42,15 @@ func inspect(ctx context.Context, p place, do func(*open) error) error {
 	if err != nil {
 		return err
 	}
+	if p.postgres != "" {
+		stands, err := store.Stands(ctx, p.postgres)
+		switch {
+		case err != nil:
+			return unreachable(p.postgres, err)
+		case !stands:
+			return refuse("installation_missing", "there is no installation in %s; nothing was done. Check the address, or begin one there with 'evalrouterd serve' or 'evalrouterd migrate-to'", shown(p.postgres))
+		}
+	}
 	return p.with(ctx, d, do)
 }
 

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -207,4 +208,22 @@ func TestCluster_SessionsAreKilled(t *testing.T) {
 		t.Errorf("%d tasks were asked twice", n)
 	}
 	c.clean()
+}
+
+// A command that looks at a database which holds no installation says so and
+// leaves it as it is: an audit that finds nothing there would be an assurance.
+func TestAudit_EmptyPostgreSQL(t *testing.T) {
+	t.Parallel()
+	address, db := postgres(t)
+	file := inFile(t, address)
+	for _, command := range [][]string{{"audit"}, {"recover"}, {"catalog", "list"}} {
+		args := append(slices.Clone(command), "--data", t.TempDir(), "--database-file", file)
+		if got := run(t, args...); got.status != 2 || !strings.Contains(got.stderr, "(installation_missing)") {
+			t.Errorf("%v: status %d: %s%s", command, got.status, got.stdout, got.stderr)
+		}
+	}
+	var tables int
+	if err := db.QueryRow(`SELECT count(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables were made, %v", tables, err)
+	}
 }

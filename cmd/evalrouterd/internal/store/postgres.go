@@ -81,3 +81,15 @@ func (s *Store) Synchronous(ctx context.Context) (bool, error) {
 	err := s.read.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names')").Scan(&names)
 	return names != "", err
 }
+
+// Stands says whether a PostgreSQL holds an installation. It changes nothing.
+func Stands(ctx context.Context, address string) (bool, error) {
+	db, err := postgres.Open(address, "")
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	var stands bool
+	err = db.QueryRowContext(ctx, `SELECT to_regclass('runs') IS NOT NULL`).Scan(&stands)
+	return stands, err
+}
