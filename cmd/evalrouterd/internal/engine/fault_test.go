@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"math"
 	"sync/atomic"
@@ -194,5 +196,45 @@ func TestFault_KindsOfFailureAreCountedApart(t *testing.T) {
 	})
 	if r := w.wait(w.start(2, 1*usd.Dollar, 1)); r.State != core.Completed {
 		t.Errorf("state %s (%s, %s), %v", r.State, r.Reason, r.Detail, r.Tallies)
+	}
+}
+
+// goneKeys opens no credential any more.
+type goneKeys struct{}
+
+func (goneKeys) Key(context.Context, core.Scope, core.Target) (provider.Secret, error) {
+	return provider.Secret{}, core.Refuse(core.ModelUnavailable, "the operator no longer offers it")
+}
+
+// A route that is gone ends the run, and takes no answer with it that was paid
+// for before: that is graded first.
+func TestFault_RouteIsGone(t *testing.T) {
+	t.Parallel()
+	ctx, lease := context.Background(), core.Lease{Worker: "dead", Until: 1}
+	w := newWorld(t, nil)
+	w.admit.Engine = asleep{}
+	id := w.start(3, usd.Dollar, 1)
+	in := core.Intent{Call: "call-1", TaskID: "000000", Attempt: 1, Worst: worstCase, Hash: "h"}
+	sum := sha256.Sum256([]byte("ANSWER: 1"))
+	for _, step := range []func() error{
+		func() error { return w.store.Start(ctx, id) },
+		func() error { _, err := w.store.Reserve(ctx, id, lease, []core.Intent{in}); return err },
+		func() error { return w.store.MarkSent(ctx, in.Call) },
+		func() error {
+			return w.store.Respond(ctx, core.Response{Run: id, Workspace: core.Local, Book: core.PracticeBook, Call: in.Call, Raw: []byte("ANSWER: 1"),
+				RawSHA256: hex.EncodeToString(sum[:]), Finish: "stop", Reserved: in.Worst, ExpiresAt: 1})
+		},
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.rewire(func(o *engine.Options) { o.Keys = goneKeys{} })
+	if err := w.engine.Start(ctx, w.kept); err != nil {
+		t.Fatal(err)
+	}
+	r := w.wait(id)
+	if r.Reason != core.ProviderDown || r.Tallies.Graded() != 1 || r.Tallies[core.GraderError] != 0 {
+		t.Errorf("%s, %v", r.Reason, r.Tallies)
 	}
 }

@@ -30,27 +30,38 @@ type asker struct {
 	key     provider.Secret
 }
 
-func (r *runner) asker(ctx context.Context, t core.Target) (a asker, err error) {
+func (r *runner) asker(t core.Target) (a asker, err error) {
 	a.target = t
 	var ok bool
 	if a.adapter, ok = r.e.o.Adapters[t.Protocol]; !ok {
 		return a, fmt.Errorf("no adapter speaks %s", t.Protocol)
 	}
-	if a.key, err = r.e.o.Keys.Key(ctx, r.scope, t); err != nil {
-		return a, fmt.Errorf("open credential: %w", err)
-	}
 	return a, nil
 }
 
+// openKeys opens the credentials of whoever will be asked. What was answered
+// before is graded without them.
+func (r *runner) openKeys(ctx context.Context) (err error) {
+	if r.model.key, err = r.e.o.Keys.Key(ctx, r.scope, r.model.target); err != nil {
+		return fmt.Errorf("open credential: %w", err)
+	}
+	for i := range r.judges {
+		if r.judges[i].key, err = r.e.o.Keys.Key(ctx, r.scope, r.judges[i].target); err != nil {
+			return fmt.Errorf("open credential of judge %s: %w", r.judges[i].target.Name(), err)
+		}
+	}
+	return nil
+}
+
 // loadJudges makes ready what the quote froze about who grades.
-func (r *runner) loadJudges(ctx context.Context) error {
+func (r *runner) loadJudges() error {
 	judged, ok := r.grader.(bundle.Judged)
 	if ok != (len(r.quote.Judges) > 0) {
 		return errors.New("the grader and the quote do not agree on whether models grade")
 	}
 	r.judged, r.judges, r.doubts = judged, nil, nil
 	for _, j := range r.quote.Judges {
-		a, err := r.asker(ctx, j.Target)
+		a, err := r.asker(j.Target)
 		if err != nil {
 			return fmt.Errorf("judge %s: %w", j.Target.Name(), err)
 		}

@@ -198,6 +198,11 @@ func (r *runner) work() error {
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
+	if r.row.State == core.Running {
+		if err := r.openKeys(ctx); err != nil {
+			return err
+		}
+	}
 	if r.row.RetryAt != 0 {
 		r.waitUntil(time.UnixMicro(int64(r.row.RetryAt)))
 	}
@@ -229,13 +234,13 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 		return nil, fmt.Errorf("this version of the service cannot order tasks by %q", q.Algorithm)
 	}
 	r.quote, r.order, r.book, r.createdAt = q.Quote, q.Quote.Order(), r.row.Book, r.row.CreatedAt
-	if r.model, err = r.asker(ctx, r.quote.Target); err != nil {
+	if r.model, err = r.asker(r.quote.Target); err != nil {
 		return nil, err
 	}
 	if r.grader, err = r.e.o.Tasks.Grader(r.quote.Profile); err != nil {
 		return nil, fmt.Errorf("make grader: %w", err)
 	}
-	if err := r.loadJudges(ctx); err != nil {
+	if err := r.loadJudges(); err != nil {
 		return nil, err
 	}
 	p, err := r.e.o.Runs.Progress(ctx, r.id)
