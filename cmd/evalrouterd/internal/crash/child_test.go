@@ -118,11 +118,15 @@ func (p *process) open(ctx context.Context) ([]core.Response, error) {
 	if err := p.benchmark(ctx); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(p.path(spoolFile), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+	var files []spool.File
+	for _, name := range []string{spoolFile, spoolFile + spool.Second} {
+		f, err := os.OpenFile(p.path(name), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, &watchedFile{File: f, p: p})
 	}
-	answers, kept, err := spool.Over(&watchedFile{File: f, p: p})
+	answers, kept, err := spool.Over(files[0], files[1])
 	if err != nil {
 		return nil, err
 	}

@@ -80,14 +80,18 @@ func (d dataDir) probe() error {
 	return errors.Join(f.Close(), os.Remove(name))
 }
 
-// private gives a file the mode 0600 whatever the umask was when it was made.
-// A file that is not there yet is made empty.
-func (d dataDir) private(name string) error {
-	f, err := os.OpenFile(d.path(name), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", d.path(name), err)
+// private gives files the mode 0600 whatever the umask was when they were made.
+// One that is not there yet is made empty.
+func (d dataDir) private(names ...string) error {
+	var all error
+	for _, name := range names {
+		f, err := os.OpenFile(d.path(name), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return errors.Join(all, fmt.Errorf("open %s: %w", d.path(name), err))
+		}
+		all = errors.Join(all, f.Chmod(0o600), f.Close())
 	}
-	return errors.Join(f.Chmod(0o600), f.Close())
+	return all
 }
 
 // exports is an empty directory for exports while they are made.

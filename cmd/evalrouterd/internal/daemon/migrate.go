@@ -146,7 +146,7 @@ func (m mover) next() string {
 // settle records answers that a dead process had received and ends the calls
 // that it left: the directory's lock proves that it is dead.
 func (m mover) settle(ctx context.Context) error {
-	if err := m.from.dir.private(answersFile); err != nil {
+	if err := m.from.dir.private(answersFile, answersFile+spool.Second); err != nil {
 		return err
 	}
 	answers, kept, err := spool.Open(m.from.dir.path(answersFile))

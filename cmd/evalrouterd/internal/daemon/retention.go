@@ -18,6 +18,7 @@ func (s *service) expireAnswers(ctx context.Context) {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
 	for {
+		s.answers.Trim()
 		began := s.store.Now() - core.RawDays*24*3600*1_000_000
 		switch n, err := s.store.ExpireAnswers(ctx, began); {
 		case err != nil && !errors.Is(err, context.Canceled):

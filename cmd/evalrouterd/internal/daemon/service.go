@@ -137,7 +137,7 @@ func newService(data *open, o options) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.dir.private(answersFile); err != nil {
+	if err := s.dir.private(answersFile, answersFile+spool.Second); err != nil {
 		return nil, err
 	}
 	if s.answers, s.kept, err = spool.Open(s.dir.path(answersFile)); err != nil {

@@ -63,7 +63,7 @@ func FuzzOver(f *testing.F) {
 			return // a length that is allowed, and memory that a fuzzer must not take
 		}
 		file := &memory{b: bytes.Clone(data)}
-		s, left, err := spool.Over(file)
+		s, left, err := spool.Over(file, &memory{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func FuzzOver(f *testing.F) {
 			t.Fatal(err)
 		}
 		file.at = 0
-		_, again, err := spool.Over(file)
+		_, again, err := spool.Over(file, &memory{})
 		if err != nil {
 			t.Fatal(err)
 		}

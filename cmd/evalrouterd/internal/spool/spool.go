@@ -2,7 +2,7 @@
 // until the database has them.
 //
 // Between a provider's answer and the commit that records it, a process can
-// die or the database can be out of reach. The answer is in this file by then,
+// die or the database can be out of reach. The answer is in a file by then,
 // so the next start records it instead of calling it unknown. A record is
 // written with one write and not synced: that survives the death of the
 // process, and the commit that follows within milliseconds survives a power
@@ -31,9 +31,12 @@ const headerSize = 8
 // maxRecord bounds one record; a larger length is damage.
 const maxRecord = 64 << 20
 
-// truncateAt is the size from which the file is emptied once the database has
-// everything in it.
-const truncateAt = 8 << 20
+// switchAt is the size from which answers go to the other file. While the
+// database keeps up, neither file grows far beyond it.
+const switchAt = 8 << 20
+
+// Second is what the name of the second file ends in.
+const Second = ".2"
 
 // File is what a spool needs of an *os.File. It is read once, from its start.
 type File interface {
@@ -43,32 +46,49 @@ type File interface {
 	Close() error
 }
 
-// Spool is an open file. It is safe for concurrent use by one process.
+// Spool is two open files, used in turn: while one takes answers, the other
+// waits until the database has all that is in it, and is emptied. It is safe for
+// concurrent use by one process.
 type Spool struct {
-	mu   sync.Mutex
+	mu    sync.Mutex
+	files [2]*half
+	at    int // the file that takes answers
+}
+
+type half struct {
 	file File
 	size int64
 	open int // records that the database does not have yet
+	left int // records of an earlier process, until Reset
 }
 
-// Open opens or creates the file and gives what an earlier process left in
-// it, oldest first. The file keeps these records until Reset.
+// Open opens or creates the files, at path and beside it, and gives what an
+// earlier process left in them. They keep these records until Reset.
 func Open(path string) (*Spool, []core.Response, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	first, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open spool: %w", err)
 	}
-	return Over(f)
+	second, err := os.OpenFile(path+Second, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open spool: %w", err), first.Close())
+	}
+	return Over(first, second)
 }
 
-// Over is Open on a file that is open already. It closes the file when it
-// cannot be read.
-func Over(f File) (*Spool, []core.Response, error) {
-	left, end, err := read(f)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("read spool: %w", err), f.Close())
+// Over is Open on files that are open already. It closes them when they cannot
+// be read.
+func Over(first, second File) (*Spool, []core.Response, error) {
+	s := &Spool{}
+	var left []core.Response
+	for i, f := range []File{first, second} {
+		some, end, err := read(f)
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("read spool: %w", err), first.Close(), second.Close())
+		}
+		s.files[i], left = &half{file: f, size: end, left: len(some)}, append(left, some...)
 	}
-	return &Spool{file: f, size: end}, left, nil
+	return s, left, nil
 }
 
 // read gives the whole records and where they end.
@@ -117,32 +137,64 @@ func (s *Spool) Keep(r core.Response) (done func(), err error) {
 	record = append(record, body...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.file.WriteAt(record, s.size); err != nil {
+	h := s.turn()
+	if _, err := h.file.WriteAt(record, h.size); err != nil {
 		return nil, fmt.Errorf("write spool: %w", err) // the next record overwrites what was begun
 	}
-	s.size += int64(len(record))
-	s.open++
-	return s.done, nil
+	h.size += int64(len(record))
+	h.open++
+	return func() { s.done(h) }, nil
 }
 
-func (s *Spool) done() {
+// turn is the file that takes the next answer.
+func (s *Spool) turn() *half {
+	if other := s.files[1-s.at]; s.files[s.at].size >= switchAt && other.empty() {
+		s.at = 1 - s.at
+	}
+	return s.files[s.at]
+}
+
+// empty empties the file where the database has all that is in it.
+func (h *half) empty() bool {
+	if h.open+h.left > 0 {
+		return false
+	}
+	if h.size > 0 && h.file.Truncate(0) == nil {
+		h.size = 0
+	}
+	return h.size == 0
+}
+
+func (s *Spool) done(h *half) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open--; s.open == 0 && s.size >= truncateAt && s.file.Truncate(0) == nil {
-		s.size = 0
+	if h.open--; h.size >= switchAt {
+		h.empty()
 	}
 }
 
-// Reset empties the file, once everything that Open gave is recorded.
+// Trim empties what the database has: nobody's answers stay here longer than
+// they must.
+func (s *Spool) Trim() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.files {
+		h.empty()
+	}
+}
+
+// Reset empties the files, once everything that Open gave is recorded.
 func (s *Spool) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.file.Truncate(0); err != nil {
-		return fmt.Errorf("empty spool: %w", err)
+	for _, h := range s.files {
+		if err := h.file.Truncate(0); err != nil {
+			return fmt.Errorf("empty spool: %w", err)
+		}
+		h.size, h.left = 0, 0
 	}
-	s.size = 0
 	return nil
 }
 
-// Close closes the file.
-func (s *Spool) Close() error { return s.file.Close() }
+// Close closes the files.
+func (s *Spool) Close() error { return errors.Join(s.files[0].file.Close(), s.files[1].file.Close()) }
