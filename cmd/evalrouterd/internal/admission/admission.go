@@ -164,6 +164,7 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	if err != nil {
 		return core.Quote{}, fmt.Errorf("make grader: %w", err)
 	}
+	q.Profile.Grader = grader.Identity() // this version's, whichever admitted the benchmark
 	judged, _ := grader.(bundle.Judged)
 	if q.Judges, err = s.judges(judged); err != nil {
 		return core.Quote{}, err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -98,7 +99,7 @@ func TestFault_GraderNonsense(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
-			w.rewire(func(o *engine.Options) { o.Tasks = badGrader{o.Tasks, tt.verdict, tt.panics} })
+			w.rewire(func(o *engine.Options) { o.Tasks = badGrader{Tasks: o.Tasks, verdict: tt.verdict, panics: tt.panics} })
 			r := w.wait(w.start(3, 1*usd.Dollar, 1))
 			if r.Reason != core.AllTasksFailed || r.Tallies[core.GraderError] != 3 || r.Charged == 0 {
 				t.Errorf("%s, %v, charged %s", r.Reason, r.Tallies, r.Charged)
@@ -111,10 +112,23 @@ type badGrader struct {
 	engine.Tasks
 	verdict bundle.Verdict
 	panics  bool
+	class   string
 }
 
-func (b badGrader) Grader(core.Profile) (bundle.Grader, error) { return b, nil }
-func (b badGrader) Identity() bundle.Identity                  { return bundle.Identity{ID: "bad", Version: "1"} }
+// Grader gives one of the class that the benchmark's own has.
+func (b badGrader) Grader(p core.Profile) (bundle.Grader, error) {
+	g, err := b.Tasks.Grader(p)
+	if err != nil {
+		return nil, err
+	}
+	b.class = g.Identity().Compat
+	return b, nil
+}
+
+func (b badGrader) Identity() bundle.Identity {
+	return bundle.Identity{ID: "bad", Version: "1", Compat: b.class}
+}
+
 func (b badGrader) Grade(bundle.Task, bundle.Answer) (bundle.Verdict, error) {
 	if b.panics {
 		panic("a bug")
@@ -196,6 +210,43 @@ func TestFault_KindsOfFailureAreCountedApart(t *testing.T) {
 	})
 	if r := w.wait(w.start(2, 1*usd.Dollar, 1)); r.State != core.Completed {
 		t.Errorf("state %s (%s, %s), %v", r.State, r.Reason, r.Detail, r.Tallies)
+	}
+}
+
+// newer is a service whose grader decides by other rules.
+type newer struct{ engine.Tasks }
+
+func (n newer) Grader(p core.Profile) (bundle.Grader, error) {
+	g, err := n.Tasks.Grader(p)
+	return otherClass{g}, err
+}
+
+type otherClass struct{ bundle.Grader }
+
+func (o otherClass) Identity() bundle.Identity {
+	id := o.Grader.Identity()
+	id.Compat += "+"
+	return id
+}
+
+// Grades of two classes do not mix in one run: a service with another grader
+// than the run began with asks and grades nothing.
+func TestFault_AnotherGraderClass(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+	w.admit.Engine = asleep{}
+	id := w.start(3, usd.Dollar, 1)
+	w.rewire(func(o *engine.Options) { o.Tasks = newer{o.Tasks} })
+	if err := w.engine.Start(context.Background(), w.kept); err != nil {
+		t.Fatal(err)
+	}
+	r := w.wait(id)
+	if r.State != core.Failed || r.Tallies[core.PendingTask] != 3 || !strings.Contains(r.Detail, "other rules") || r.Charged != 0 {
+		t.Errorf("%s %s %q, %v", r.State, r.Reason, r.Detail, r.Tallies)
+	}
+	w.rewire(func(o *engine.Options) { o.Tasks = newer{w.catalog} })
+	if r := w.wait(w.start(3, usd.Dollar, 1)); r.State != core.Failed {
+		t.Errorf("a quote names the grader of another service: %s", r.State)
 	}
 }
 

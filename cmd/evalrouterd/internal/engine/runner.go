@@ -130,11 +130,16 @@ func (r *runner) run() {
 	r.fail(why)
 }
 
+// errOtherRules says that a run began under rules that this version has changed.
+var errOtherRules = errors.New("this version of the service cannot go on with")
+
 // stopFor is the stop that an error of a run means: a refusal is told in its
 // own words, anything else is a fault of ours.
 func stopFor(err error) core.Stop {
 	var no *core.Refusal
 	switch {
+	case errors.Is(err, errOtherRules):
+		return core.Stop{Reason: core.InternalFailure, Detail: "this version of the service orders or grades tasks by other rules than the run began with; grades of both would not mix, so nothing more was asked or graded"}
 	case errors.As(err, &no) && no.Code == core.ModelUnavailable:
 		return core.Stop{Reason: core.ProviderDown, Detail: no.Message}
 	case errors.As(err, &no):
@@ -231,7 +236,7 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 		return nil, fmt.Errorf("read quote: %w", err)
 	}
 	if q.Algorithm != core.OrderAlgorithm {
-		return nil, fmt.Errorf("this version of the service cannot order tasks by %q", q.Algorithm)
+		return nil, fmt.Errorf("%w: tasks in the order %q", errOtherRules, q.Algorithm)
 	}
 	r.quote, r.order, r.book, r.createdAt = q.Quote, q.Quote.Order(), r.row.Book, r.row.CreatedAt
 	if r.model, err = r.asker(r.quote.Target); err != nil {
@@ -239,6 +244,9 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 	}
 	if r.grader, err = r.e.o.Tasks.Grader(r.quote.Profile); err != nil {
 		return nil, fmt.Errorf("make grader: %w", err)
+	}
+	if is, was := r.grader.Identity().Compat, q.Profile.Grader.Compat; is != was {
+		return nil, fmt.Errorf("%w: grades of class %q", errOtherRules, was)
 	}
 	if err := r.loadJudges(); err != nil {
 		return nil, err
