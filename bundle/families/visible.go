@@ -23,8 +23,15 @@ type judgedVisible struct {
 	judged bundle.Judged
 }
 
+// likelyVisible reads log probabilities, in which nothing is thought aloud.
+type likelyVisible struct {
+	goldVisible
+	likely bundle.Likely
+}
+
 var (
 	_ bundle.GoldWriter = goldVisible{}
+	_ bundle.Likely     = likelyVisible{}
 	_ bundle.Judged     = judgedVisible{}
 )
 
@@ -33,6 +40,9 @@ func answersOnly(g bundle.Grader) bundle.Grader {
 		return judgedVisible{visible{g}, j}
 	}
 	if w, ok := g.(bundle.GoldWriter); ok {
+		if l, ok := g.(bundle.Likely); ok {
+			return likelyVisible{goldVisible{visible{g}, w}, l}
+		}
 		return goldVisible{visible{g}, w}
 	}
 	return visible{g}
@@ -67,6 +77,19 @@ func (v visible) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 
 func notClosed() bundle.Verdict {
 	return bundle.Verdict{Outcome: bundle.Truncated, Rule: "reasoning not closed"}
+}
+
+// Asks implements bundle.Likely.
+func (v likelyVisible) Asks(t bundle.Task) ([]bundle.Ask, error) { return v.likely.Asks(t) }
+
+// Read implements bundle.Likely.
+func (v likelyVisible) Read(a bundle.Ask, response []byte) (bundle.LogProb, error) {
+	return v.likely.Read(a, response)
+}
+
+// Text implements bundle.Likely.
+func (v likelyVisible) Text(t bundle.Task, read []bundle.LogProb) (string, error) {
+	return v.likely.Text(t, read)
 }
 
 // Panel implements bundle.Judged.

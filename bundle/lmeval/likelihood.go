@@ -7,15 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/lmeval/process"
+	"github.com/evalrouter/evalrouter/bundle/lmeval/request"
 )
 
 // MultipleChoice is the kind of the grader for tasks in which no text is
-// written: the choice that the model finds likeliest is its answer. Its option
-// metric is acc (default), acc_norm or acc_bytes.
+// written: the choice that the model finds likeliest is its answer. Its
+// options:
+//
+//	metric     acc (default), acc_norm, acc_bytes or acc_mutual_info
+//	delimiter  what stands between the prompt and a choice, one blank by
+//	           default: lm-eval's target_delimiter
+//	letters    true where a model is asked for the letters of the choices, which
+//	           the prompt shows, and not for their texts
+//	prefix     what a choice is asked after where it is asked without its
+//	           prompt, for acc_mutual_info: the text of the token that lm-eval
+//	           puts there, such as <|endoftext|>. It is needed where a server
+//	           puts no token of its own before a prompt, since the first token
+//	           of all has no probability.
 const MultipleChoice = "lmeval/multiple_choice"
 
 // NeedsLogprobs says whether a kind can be graded only where a route gives log
@@ -26,23 +39,28 @@ func NeedsLogprobs(kind string) bool { return kind == MultipleChoice }
 // answer is a JSON object from the letter of each choice to the sum of its
 // tokens' log probabilities and whether every token was the likeliest, such as
 // {"A": [-1.5, true], "B": [-7, false]}; a choice that is missing has no
-// chance.
+// chance. For acc_mutual_info the sum without the prompt is the third.
 type Likelihood struct {
 	id      bundle.Identity
-	metric  string
+	o       likelihoodOptions
 	process process.MultipleChoice
 }
 
+type likelihoodOptions struct {
+	Metric    string  `json:"metric"`
+	Delimiter *string `json:"delimiter,omitempty"`
+	Letters   bool    `json:"letters,omitempty"`
+	Prefix    string  `json:"prefix,omitempty"`
+}
+
 var (
-	_ bundle.Grader     = (*Likelihood)(nil)
+	_ bundle.Likely     = (*Likelihood)(nil)
 	_ bundle.GoldWriter = (*Likelihood)(nil)
 )
 
 // NewLikelihood builds the grader that c declares.
 func NewLikelihood(c bundle.GraderConfig) (*Likelihood, error) {
-	o := struct {
-		Metric string `json:"metric"`
-	}{"acc"}
+	o := likelihoodOptions{Metric: "acc"}
 	if len(c.Options) > 0 {
 		dec := json.NewDecoder(strings.NewReader(string(c.Options)))
 		dec.DisallowUnknownFields()
@@ -50,25 +68,120 @@ func NewLikelihood(c bundle.GraderConfig) (*Likelihood, error) {
 			return nil, fmt.Errorf("read options of %s: %w", c.Kind, err)
 		}
 	}
-	if o.Metric != "acc" && o.Metric != "acc_norm" && o.Metric != "acc_bytes" {
-		return nil, fmt.Errorf("read options of %s: want metric acc, acc_norm or acc_bytes", c.Kind)
+	if !slices.Contains([]string{"acc", "acc_norm", "acc_bytes", mutualInfo}, o.Metric) {
+		return nil, fmt.Errorf("read options of %s: want metric acc, acc_norm, acc_bytes or %s", c.Kind, mutualInfo)
+	}
+	if o.Prefix != "" && o.Metric != mutualInfo {
+		return nil, fmt.Errorf("read options of %s: a prefix is for %s alone", c.Kind, mutualInfo)
 	}
 	p, err := process.NewMultipleChoice([]string{o.Metric})
 	if err != nil {
 		return nil, fmt.Errorf("build grader %s: %w", c.Kind, err)
 	}
-	sum := sha256.Sum256([]byte(o.Metric))
 	return &Likelihood{
-		metric: o.Metric, process: p,
-		id: bundle.Identity{ID: c.Kind, Version: version, Compat: fmt.Sprintf("%s@%s+%s", c.Kind, version, hex.EncodeToString(sum[:6]))},
+		o: o, process: p,
+		id: bundle.Identity{ID: c.Kind, Version: version, Compat: fmt.Sprintf("%s@%s+%s", c.Kind, version, o.digest())},
 	}, nil
 }
 
-// Identity names the kind with its metric.
+// mutualInfo is the metric for which each choice is also asked alone.
+const mutualInfo = "acc_mutual_info"
+
+// digest tells options apart that can give different verdicts.
+func (o likelihoodOptions) digest() string {
+	text := o.Metric
+	if o.Delimiter != nil || o.Letters || o.Prefix != "" {
+		b, err := json.Marshal(o)
+		if err != nil {
+			panic("lmeval: options are texts: " + err.Error())
+		}
+		text = string(b)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Identity names the kind with its options.
 func (g *Likelihood) Identity() bundle.Identity { return g.id }
 
+// Metric is lm-eval's name of the declared metric.
+func (g *Likelihood) Metric() string { return g.o.Metric }
+
 // Gold is what a model that is certain of a choice would give.
-func (g *Likelihood) Gold(target string) string { return fmt.Sprintf(`{%q: [0, true]}`, target) }
+func (g *Likelihood) Gold(target string) string { return fmt.Sprintf(`{%q: [0, true, 0]}`, target) }
+
+// choices are what a model is asked about, and what lengths are counted of.
+func (g *Likelihood) choices(t bundle.Task) []string {
+	if !g.o.Letters {
+		return t.Choices
+	}
+	out := make([]string, len(t.Choices))
+	for i := range out {
+		out[i] = bundle.Letter(i)
+	}
+	return out
+}
+
+// Asks is each choice after the prompt, and for acc_mutual_info then each alone.
+// Messages of a prompt are one text, a blank line between them, as a completions
+// route is asked.
+func (g *Likelihood) Asks(t bundle.Task) ([]bundle.Ask, error) {
+	if len(t.Choices) == 0 {
+		return nil, errors.New("ask for log probabilities: the task has no choices")
+	}
+	texts := make([]string, len(t.Input))
+	for i, m := range t.Input {
+		texts[i] = m.Text
+	}
+	form := request.Form{Delimiter: " ", Unconditional: g.process.Unconditional()}
+	if g.o.Delimiter != nil {
+		form.Delimiter = *g.o.Delimiter
+	}
+	var out []bundle.Ask
+	for i, p := range form.Choices(strings.Join(texts, "\n\n"), g.choices(t)) {
+		if i >= len(t.Choices) {
+			p.Context = g.o.Prefix
+		}
+		if p.Continuation == "" {
+			return nil, errors.New("ask for log probabilities: a choice has no text")
+		}
+		out = append(out, bundle.Ask(p))
+	}
+	return out, nil
+}
+
+// Read implements bundle.Likely.
+func (g *Likelihood) Read(a bundle.Ask, response []byte) (bundle.LogProb, error) {
+	l, err := request.Echo(string(response), request.Pair(a))
+	if err != nil {
+		return bundle.LogProb{}, fmt.Errorf("read log probabilities: %w", err)
+	}
+	return bundle.LogProb(l), nil
+}
+
+// Text implements bundle.Likely.
+func (g *Likelihood) Text(t bundle.Task, read []bundle.LogProb) (string, error) {
+	n, want := len(t.Choices), len(t.Choices)
+	if g.process.Unconditional() {
+		want *= 2
+	}
+	if len(read) != want {
+		return "", fmt.Errorf("write log probabilities: %d for %d choices, want %d", len(read), n, want)
+	}
+	var b strings.Builder
+	for i, l := range read[:n] {
+		entry := []any{l.Sum, l.Greedy}
+		if g.process.Unconditional() {
+			entry = append(entry, read[n+i].Sum)
+		}
+		text, err := json.Marshal(entry)
+		if err != nil {
+			return "", fmt.Errorf("write log probabilities: %w", err)
+		}
+		fmt.Fprintf(&b, ", %q: %s", bundle.Letter(i), text)
+	}
+	return "{" + strings.TrimPrefix(b.String(), ", ") + "}", nil
+}
 
 // Grade compares the likeliest choice with the target, a letter.
 func (g *Likelihood) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
@@ -79,30 +192,47 @@ func (g *Likelihood) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, erro
 	if err != nil {
 		return bundle.Verdict{}, err
 	}
-	var given map[string][2]any
-	if err := json.Unmarshal([]byte(a.Text), &given); err != nil {
-		return bundle.Verdict{}, errors.New("read log probabilities: the answer holds none")
+	answers, err := g.given(t, a.Text)
+	if err != nil {
+		return bundle.Verdict{}, err
 	}
-	answers := make([]process.LogLikelihood, len(t.Choices))
-	for i := range answers {
-		answers[i].Sum = math.Inf(-1)
-		if p, ok := given[bundle.Letter(i)]; ok {
-			sum, isSum := p[0].(float64)
-			greedy, isFlag := p[1].(bool)
-			if !isSum || !isFlag {
-				return bundle.Verdict{}, fmt.Errorf("read log probabilities: choice %s has none", bundle.Letter(i))
-			}
-			answers[i] = process.LogLikelihood{Sum: sum, Greedy: greedy}
-		}
-	}
-	metrics, err := g.process.Results(t.Choices, gold, answers)
+	metrics, err := g.process.Results(g.choices(t), gold, answers)
 	if err != nil {
 		return bundle.Verdict{}, fmt.Errorf("compare log probabilities: %w", err)
 	}
-	if score, _ := metrics.Get(g.metric); score == 1.0 {
-		return bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: g.metric + ", likeliest choice equal"}, nil
+	if score, _ := metrics.Get(g.o.Metric); score == 1.0 {
+		return bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: g.o.Metric + ", likeliest choice equal"}, nil
 	}
-	return bundle.Verdict{Outcome: bundle.Wrong, Rule: g.metric + ", another choice is likelier"}, nil
+	return bundle.Verdict{Outcome: bundle.Wrong, Rule: g.o.Metric + ", another choice is likelier"}, nil
+}
+
+// given reads the text of an answer: one result for each choice, and for
+// acc_mutual_info then those without the prompt.
+func (g *Likelihood) given(t bundle.Task, text string) ([]process.LogLikelihood, error) {
+	var given map[string][]any
+	if err := json.Unmarshal([]byte(text), &given); err != nil {
+		return nil, errors.New("read log probabilities: the answer holds none")
+	}
+	answers, alone := make([]process.LogLikelihood, len(t.Choices)), make([]process.LogLikelihood, len(t.Choices))
+	for i := range answers {
+		answers[i].Sum = math.Inf(-1)
+		p, ok := given[bundle.Letter(i)]
+		if !ok {
+			continue
+		}
+		p = append(p, nil, nil, nil)
+		sum, isSum := p[0].(float64)
+		greedy, isFlag := p[1].(bool)
+		without, isAlone := p[2].(float64)
+		if !isSum || !isFlag || g.process.Unconditional() && !isAlone {
+			return nil, fmt.Errorf("read log probabilities: choice %s has none", bundle.Letter(i))
+		}
+		answers[i], alone[i] = process.LogLikelihood{Sum: sum, Greedy: greedy}, process.LogLikelihood{Sum: without}
+	}
+	if g.process.Unconditional() {
+		answers = append(answers, alone...)
+	}
+	return answers, nil
 }
 
 // choiceOf is the index of a task's target among its choices.

@@ -50,34 +50,53 @@ func index(choice *value.Dict) float64 {
 // continuation sums what follows the context, without the generated token at
 // the end.
 func continuation(choice *value.Dict, context int) (process.LogLikelihood, error) {
+	p, err := readProbs(choice)
+	if err != nil {
+		return process.LogLikelihood{}, err
+	}
+	if context < 0 || context > len(p.own)-1 {
+		return process.LogLikelihood{}, pycompat.Raise("IndexError", "a context of %d tokens in a prompt of %d", context, len(p.own)-1)
+	}
+	return p.sum(context, len(p.own)-1)
+}
+
+// probs is what a choice says of each token: its log-probability, and those of
+// the likeliest tokens at its place.
+type probs struct{ own, best []any }
+
+func readProbs(choice *value.Dict) (probs, error) {
 	raw, _ := choice.Get("logprobs")
-	probs, ok := raw.(*value.Dict)
+	d, ok := raw.(*value.Dict)
 	if !ok {
-		return process.LogLikelihood{}, pycompat.Raise("KeyError", "a choice has no logprobs")
+		return probs{}, pycompat.Raise("KeyError", "a choice has no logprobs")
 	}
-	own, _ := probs.Get("token_logprobs")
-	best, _ := probs.Get("top_logprobs")
-	tokens, ok1 := own.([]any)
-	tops, ok2 := best.([]any)
-	if !ok1 || !ok2 || len(tops) != len(tokens) {
-		return process.LogLikelihood{}, pycompat.Raise("TypeError", "token_logprobs and top_logprobs are no lists of one length")
+	own, _ := d.Get("token_logprobs")
+	best, _ := d.Get("top_logprobs")
+	var p probs
+	var ok1, ok2 bool
+	p.own, ok1 = own.([]any)
+	p.best, ok2 = best.([]any)
+	if !ok1 || !ok2 || len(p.own) != len(p.best) {
+		return probs{}, pycompat.Raise("TypeError", "token_logprobs and top_logprobs are no lists of one length")
 	}
-	if context < 0 || context > len(tokens)-1 {
-		return process.LogLikelihood{}, pycompat.Raise("IndexError", "a context of %d tokens in a prompt of %d", context, len(tokens)-1)
-	}
+	return p, nil
+}
+
+// sum adds up the tokens [from, to).
+func (p probs) sum(from, to int) (process.LogLikelihood, error) {
 	out := process.LogLikelihood{Greedy: true}
 	var sum number.Adder
-	for i := context; i < len(tokens)-1; i++ {
-		p, ok := value.Float(tokens[i])
+	for i := from; i < to; i++ {
+		own, ok := value.Float(p.own[i])
 		if !ok {
 			return out, pycompat.Raise("TypeError", "token %d has no log-probability", i)
 		}
-		sum.Add(p)
-		top, ok := tops[i].(*value.Dict)
+		sum.Add(own)
+		top, ok := p.best[i].(*value.Dict)
 		if !ok || top.Len() == 0 {
 			return out, pycompat.Raise("TypeError", "token %d has no likeliest tokens", i)
 		}
-		out.Greedy = out.Greedy && p == likeliest(top)
+		out.Greedy = out.Greedy && own == likeliest(top)
 	}
 	out.Sum = sum.Sum()
 	return out, nil

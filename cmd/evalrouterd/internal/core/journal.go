@@ -24,13 +24,21 @@ type Intent struct {
 	Worst   usd.Micro
 	Hash    string
 	// Judge says that the call asks judge number Part about the answer, and
-	// Nonce is what fences the answer in its prompt.
+	// Nonce is what fences the answer in its prompt. Without it Part numbers the
+	// requests to the model about one task.
 	Judge bool
 	Part  int
 	Nonce string
-	// Pledge is what is set aside with a task's own call for its judges.
+	// Pledge is what is set aside with a task's first call for its judges and
+	// its further parts.
 	Pledge usd.Micro
 }
+
+// Later says that a call is not the first of its task: it is paid for out of
+// the task's pledge.
+func (in Intent) Later() bool { return later(in.Judge, in.Part) }
+
+func later(judge bool, part int) bool { return judge || part > 0 }
 
 // Kind is the intent's kind of call.
 func (in Intent) Kind() string { return kindOf(in.Judge) }
@@ -66,9 +74,11 @@ type Response struct {
 	Metered   bool
 	Idx       int
 	Call      CallID
-	// Judge says that it is a judge's reply, and Open that judges are still to
-	// be asked: then the task is judging, otherwise it is answered.
+	// Judge says that it is a judge's reply, and Part which request to the judges
+	// or the model it answers. Open says that judges or further parts are still
+	// to be asked: then the task is judging, otherwise it is answered.
 	Judge     bool `json:",omitempty"`
+	Part      int  `json:",omitempty"`
 	Open      bool `json:",omitempty"`
 	Raw       []byte
 	RawSHA256 string
@@ -90,6 +100,9 @@ type Response struct {
 	ExpiresAt      Micros
 }
 
+// Later says that it answers a call that is not the first of its task.
+func (r Response) Later() bool { return later(r.Judge, r.Part) }
+
 // Ended is a call that produced no answer.
 type Ended struct {
 	Run      RunID
@@ -97,6 +110,7 @@ type Ended struct {
 	Call     CallID
 	Reserved usd.Micro
 	Judge    bool
+	Part     int
 	// Outcome is the class and cause for the record; Message is the
 	// provider's sentence, sanitised and cut by the caller.
 	Outcome string
@@ -109,6 +123,9 @@ type Ended struct {
 	RawSHA256 string
 	ExpiresAt Micros
 }
+
+// Later says that the call was not the first of its task.
+func (e Ended) Later() bool { return later(e.Judge, e.Part) }
 
 // Grade is a verdict about a recorded answer. A nil Verdict says that there is
 // none, never a zero: a judge gave none when JudgeCode is set, and otherwise

@@ -32,8 +32,8 @@ type Quote struct {
 	ExpiresAt Micros      `json:"expires_at"`
 	Preview   bool        `json:"preview,omitempty"`
 	Cap       usd.Micro   `json:"cap"`
-	// MinCap is the worst case of the first task, its judges included: no
-	// smaller cap can start one.
+	// MinCap is the worst case of the first task, all of its parts and its judges
+	// included: no smaller cap can start one.
 	MinCap usd.Micro `json:"min_cap"`
 	Target Target    `json:"target"`
 	// Judges are the models that grade, in the order of the panel; none where

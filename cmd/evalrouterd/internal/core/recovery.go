@@ -16,7 +16,8 @@ type Progress struct {
 	Redo []Redo
 	// Answered lists places whose stored answers wait for a grade.
 	Answered []int
-	// Judging lists places that are answered and still wait for judges.
+	// Judging lists places that are answered in part and still wait for judges
+	// or further parts.
 	Judging []int
 }
 
@@ -26,7 +27,8 @@ type Redo struct {
 	Attempt int
 }
 
-// Reply is what is recorded of one judge about one task.
+// Reply is what is recorded of one judge about one task, or of the model about
+// one part of it.
 type Reply struct {
 	Idx     int
 	Part    int

@@ -13,7 +13,8 @@ type SampleState string
 const (
 	SamplePlanned SampleState = "planned"
 	SampleInCall  SampleState = "in_call"
-	// SampleJudging is answered, and judges are still to reply.
+	// SampleJudging is answered in part: judges, or the model about further
+	// parts, are still to reply.
 	SampleJudging    SampleState = "judging"
 	SampleAnswered   SampleState = "answered"
 	SampleGraded     SampleState = "graded"
@@ -80,8 +81,8 @@ type Sample struct {
 	TaskID    string // the benchmark's id of the task
 	State     SampleState
 	Outcome   bundle.Outcome // "" until settled
-	Attempt   int            // calls made so far, without those to judges
-	MaxCost   usd.Micro      // worst case of one call and its judges
+	Attempt   int            // calls made so far, without those to judges and about later parts
+	MaxCost   usd.Micro      // worst case of one call of each part and the judges
 	Charge    usd.Micro      // what counted against the cap
 	Score     *float64
 	Extracted string

@@ -55,9 +55,13 @@ type Target struct {
 	// Reasoning is what a caller may choose; the zero value offers nothing.
 	Reasoning Reasoning `json:"reasoning,omitzero"`
 	Status    string    `json:"status"` // active or retired
-	// Offers lists abilities that some benchmarks need, such as "logprobs".
+	// Offers lists abilities that some benchmarks need, such as OffersLogprobs.
 	Offers []string `json:"offers,omitempty"`
 }
+
+// OffersLogprobs is the ability to say how likely the text of a prompt is,
+// token by token.
+const OffersLogprobs = "logprobs"
 
 // OutputLimit says which output tokens a request's limit bounds.
 type OutputLimit string
@@ -148,5 +152,7 @@ type CheckResult struct {
 	LatencyMS   int64  `json:"latency_ms,omitempty"`
 	ModelEcho   string `json:"model_echo,omitempty"`
 	SentRequest bool   `json:"sent_request,omitempty"`
-	At          Micros `json:"at,omitempty"`
+	// Offers lists abilities that the endpoint was found to have.
+	Offers []string `json:"offers,omitempty"`
+	At     Micros   `json:"at,omitempty"`
 }

@@ -90,20 +90,36 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 				return err
 			}
 		}
-		switch {
-		case r.Judge:
-			return t.judged(r)
-		case r.Refused:
-			return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
-		case r.Failed != "":
-			return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.ProviderError, r.Failed, r.Money.Spend, core.EventTaskFailed)
-		}
-		if r.Grade != nil {
-			return t.grade(*r.Grade, core.SampleInCall, r.Money.Spend)
-		}
-		return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = 'in_call'`,
-			string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx)
+		return t.answered(r)
 	})
+}
+
+// answered takes a recorded answer of the model, or of a judge, into account.
+func (t *tx) answered(r core.Response) error {
+	switch {
+	case r.Judge && r.Refused:
+		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeRefused, r.Money.Spend, core.EventTaskFailed)
+	case r.Judge && r.Failed != "":
+		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeInvalid, r.Money.Spend, core.EventTaskFailed)
+	case r.Refused:
+		return t.settleSample(r.Run, r.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, r.Money.Spend, core.EventTaskFailed)
+	case r.Failed != "":
+		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.ProviderError, r.Failed, r.Money.Spend, core.EventTaskFailed)
+	}
+	from := core.SampleInCall
+	if r.Later() {
+		from = core.SampleJudging
+	}
+	if r.Later() && (r.Grade != nil || !r.Open) { // nobody else will be asked
+		if _, err := t.unpledge(r.Run, r.Idx); err != nil {
+			return err
+		}
+	}
+	if r.Grade != nil {
+		return t.grade(*r.Grade, from, r.Money.Spend)
+	}
+	return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = $5`,
+		string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx, string(from))
 }
 
 func usageDoc(r core.Response) (string, error) {
@@ -157,7 +173,7 @@ func (t *tx) settle(r core.Response) error {
 }
 
 // settleSample ends a task without a score. charge is what its last call cost,
-// and whatever is still set aside for its judges is free again.
+// and whatever is still set aside for the task is free again.
 func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bundle.Outcome, code string, charge usd.Micro, event string) error {
 	before, err := t.unpledge(run, idx)
 	if err != nil {

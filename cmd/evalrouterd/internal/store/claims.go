@@ -49,7 +49,7 @@ func (s *Store) Claim(ctx context.Context, run core.RunID, worker string, lease 
 // never sent is planned again, one that may have been is unknown. The calls
 // are locked as they are read, so that none is sent in between.
 func (t *tx) settleLive(run core.RunID, why string) error {
-	live, err := t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY idx, kind, part`+t.w.lock, string(run))
+	live, err := t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY idx, kind, part`+t.w.lock, string(run))
 	if err != nil {
 		return err
 	}

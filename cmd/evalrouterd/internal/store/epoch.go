@@ -139,7 +139,7 @@ func (t *tx) stopRestored(id core.RunID, gap bool) (unknown int, err error) {
 	if _, err := t.exec(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE run_id = $2 AND state = 'intent'`, int64(t.now), string(id)); err != nil {
 		return 0, err
 	}
-	live, err := t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE run_id = $1 AND state = 'sent' ORDER BY idx, kind, part`+t.w.lock, string(id))
+	live, err := t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE run_id = $1 AND state = 'sent' ORDER BY idx, kind, part`+t.w.lock, string(id))
 	if err != nil {
 		return 0, err
 	}

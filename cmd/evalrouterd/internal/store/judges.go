@@ -10,12 +10,13 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// What a task's judges may cost is set aside with its own call, as its pledge.
-// It stands in the run's reservation, is moved into a call when a judge is
-// asked, and is free again when the task needs no more judges.
+// What a task's judges and its further parts may cost is set aside with its
+// first call, as its pledge. It stands in the run's reservation, is moved into a
+// call when a judge or the next part is asked, and is free again when the task
+// needs no more of them.
 
-// AskJudge journals a call to a judge about an answered task, paid for out of
-// the task's pledge. running is false when the run begins no more calls; then
+// AskJudge journals a later call about a task that is answered in part, to a
+// judge or about the next part, paid for out of the task's pledge. running is false when the run begins no more calls; then
 // nothing was written.
 func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in core.Intent) (running bool, err error) {
 	err = s.writer.book(ctx, func(t *tx) error {
@@ -31,15 +32,15 @@ func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in c
 		}
 		if err := t.one(`UPDATE samples SET pledged = pledged - $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging' AND pledged >= $1`,
 			int64(in.Worst), string(run), in.Idx); err != nil {
-			return fmt.Errorf("pay judge %d of sample %d: %w", in.Part, in.Idx, err)
+			return fmt.Errorf("pay call %d of sample %d: %w", in.Part, in.Idx, err)
 		}
 		return t.insertCall(run, l, in)
 	})
 	return running, err
 }
 
-// LeaveUnjudged settles an answered task whose judges will not be asked,
-// because its run has stopped. Its outcome is what the stop means for a task
+// LeaveUnjudged settles a task that is answered in part and about which nobody
+// will be asked any more, because its run has stopped. Its outcome is what the stop means for a task
 // that was not run; its answer is kept and stays paid for.
 func (s *Store) LeaveUnjudged(ctx context.Context, run core.RunID, idx int) error {
 	return s.writer.book(ctx, func(t *tx) error {
@@ -62,33 +63,12 @@ func (t *tx) leaveUnjudged(run core.RunID, idx int) error {
 	return t.settleSample(run, idx, state, outcome, "", 0, core.EventTaskSkipped)
 }
 
-// afterAnswer is the state of a task whose answer or last reply was recorded.
+// afterAnswer is the state of a task of which one more answer was recorded.
 func afterAnswer(open bool) core.SampleState {
 	if open {
 		return core.SampleJudging
 	}
 	return core.SampleAnswered
-}
-
-// judged takes the recorded reply of a judge into account.
-func (t *tx) judged(r core.Response) error {
-	switch {
-	case r.Refused:
-		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeRefused, r.Money.Spend, core.EventTaskFailed)
-	case r.Failed != "":
-		return t.settleSample(r.Run, r.Idx, core.SampleFailed, core.JudgeError, core.CodeJudgeInvalid, r.Money.Spend, core.EventTaskFailed)
-	case r.Grade != nil:
-		if _, err := t.unpledge(r.Run, r.Idx); err != nil {
-			return err
-		}
-		return t.grade(*r.Grade, core.SampleJudging, r.Money.Spend)
-	case !r.Open:
-		if _, err := t.unpledge(r.Run, r.Idx); err != nil {
-			return err
-		}
-	}
-	return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = 'judging'`,
-		string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx)
 }
 
 // unpledge frees what is set aside for a task's judges, and tells what the
@@ -118,21 +98,31 @@ func moved(err error) error {
 	return err
 }
 
-// askAgain gives the reservation of a judge's call that did no work back to
-// the task's pledge: the judge is still to be asked.
+// askAgain gives the reservation of a later call that did no work back to the
+// task's pledge: the judge, or the part, is still to be asked.
 func (t *tx) askAgain(e core.Ended) error {
 	return t.one(`UPDATE samples SET pledged = pledged + $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging'`, int64(e.Reserved), string(e.Run), e.Idx)
 }
 
 // Replies reads what is recorded of the judges of the tasks in [from, to): for
 // each judge its newest call, in the order of the panel.
-func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) (out []core.Reply, err error) {
+func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error) {
+	return s.replies(ctx, sc, core.KindJudge, run, from, to)
+}
+
+// Parts reads what is recorded of the model about the tasks in [from, to): for
+// each part of a task its newest call, in the order of the parts.
+func (s *Store) Parts(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error) {
+	return s.replies(ctx, sc, core.KindTarget, run, from, to)
+}
+
+func (s *Store) replies(ctx context.Context, sc core.Scope, kind string, run core.RunID, from, to int) (out []core.Reply, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce, c.request_hash
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run_id = $1 AND c.idx >= $2 AND c.idx < $3 AND c.kind = 'judge'
+		WHERE c.run_id = $1 AND c.idx >= $2 AND c.idx < $3 AND c.kind = $5
 		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt)
 		AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND r.workspace_id = $4) ORDER BY c.idx, c.part`,
-		string(run), from, to, string(sc.Workspace))
+		string(run), from, to, string(sc.Workspace), kind)
 	if err != nil {
 		return nil, err
 	}

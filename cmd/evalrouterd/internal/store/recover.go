@@ -88,7 +88,7 @@ func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 
 // giveBack settles a live call whose maker is gone.
 func (t *tx) giveBack(c core.Call, why string) error {
-	e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Judge: c.Kind == core.KindJudge, Outcome: why}
+	e := core.Ended{Run: c.Run, Idx: c.Idx, Call: c.ID, Reserved: c.Reserved, Judge: c.Kind == core.KindJudge, Part: c.Part, Outcome: why}
 	if c.State == core.CallIntent {
 		return t.replan(e, core.CallVoided)
 	}
@@ -117,12 +117,12 @@ func collect[T any](rows *sql.Rows, err error, at func(*T) []any) (out []T, _ er
 }
 
 func (t *tx) liveCalls(limit int) ([]core.Call, error) {
-	return t.callsOf(`SELECT id, run_id, idx, kind, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
+	return t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
 }
 
 func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
 	rows, err := t.rows(q, args...)
-	return collect(rows, err, func(c *core.Call) []any { return []any{&c.ID, &c.Run, &c.Idx, &c.Kind, &c.State, &c.Reserved} })
+	return collect(rows, err, func(c *core.Call) []any { return []any{&c.ID, &c.Run, &c.Idx, &c.Kind, &c.Part, &c.State, &c.Reserved} })
 }
 
 // Progress reads where a run stands.
@@ -153,12 +153,12 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 	return p, rows.Err()
 }
 
-// Evidence reads the newest recorded answer of a task. ok is false when none
+// Evidence reads the newest recorded answer to the first part of a task. ok is false when none
 // was recorded.
 func (s *Store) Evidence(ctx context.Context, run core.RunID, idx int) (e core.Evidence, ok bool, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.id, b.data, coalesce(b.hash, ''), c.finish, c.usage_doc, c.spent, c.reserved, c.provider_request_id
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run_id = $1 AND c.idx = $2 AND c.kind = 'target' AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
+		WHERE c.run_id = $1 AND c.idx = $2 AND c.kind = 'target' AND c.part = 0 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
 	if err != nil {
 		return e, false, err
 	}

@@ -16,7 +16,7 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 		if err := t.endCall(e, to); err != nil {
 			return err
 		}
-		if !e.Judge {
+		if !e.Later() {
 			if err := t.one(`UPDATE samples SET attempt = $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`, next.Attempt, string(e.Run), e.Idx); err != nil {
 				return err
 			}
@@ -29,7 +29,7 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 }
 
 // Replan ends a call that provably did no work and plans its task again. After
-// a judge's call the task stays answered, and the judge is to be asked again.
+// a later call the task keeps its answers, and that one is to be made again.
 func (s *Store) Replan(ctx context.Context, e core.Ended, to core.CallState) error {
 	return s.writer.book(ctx, func(t *tx) error { return t.replan(e, to) })
 }
@@ -38,7 +38,7 @@ func (t *tx) replan(e core.Ended, to core.CallState) error {
 	if err := t.endCall(e, to); err != nil {
 		return err
 	}
-	if e.Judge {
+	if e.Later() {
 		return t.askAgain(e)
 	}
 	if err := t.release(e); err != nil {

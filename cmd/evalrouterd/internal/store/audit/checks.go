@@ -31,7 +31,7 @@ var checks = []check{
 	{"call.over", `SELECT id, 'charged ' || spent || ' of a reservation of ' || reserved FROM calls WHERE spent > reserved`},
 	{"call.charge", `SELECT id, 'an unanswered call was charged' FROM calls WHERE spent <> 0 AND state <> 'responded'`},
 	{"sample.attempts", `SELECT s.run_id || '/' || s.idx, 'attempt ' || s.attempt || ' is not its last call' FROM samples s WHERE s.attempt <>
-		coalesce((SELECT max(c.attempt) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target'), 0)`},
+		coalesce((SELECT max(c.attempt) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0), 0)`},
 	{"sample.live", `SELECT s.run_id || '/' || s.idx, 'in call without a live call' FROM samples s WHERE s.state = 'in_call'
 		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.state IN ('intent', 'sent'))`},
 	{"sample.answered_once", `SELECT run_id || '/' || idx, 'answered ' || count(*) || ' times' FROM calls WHERE state = 'responded' GROUP BY run_id, idx, kind, part HAVING count(*) > 1`},
@@ -40,12 +40,18 @@ var checks = []check{
 		WHERE c.state IN ('unknown', 'late', 'responded') AND d.consent_id IS NULL`},
 	{"sample.evidence", `SELECT s.run_id || '/' || s.idx, 'graded without a recorded answer' FROM samples s WHERE s.state = 'graded' AND s.origin = 'new'
 		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.state IN ('responded', 'late'))`},
-	{"sample.pledge", `SELECT s.run_id || '/' || s.idx, s.state || ' with ' || s.pledged || ' set aside for judges' FROM samples s
+	{"sample.pledge", `SELECT s.run_id || '/' || s.idx, s.state || ' with ' || s.pledged || ' set aside for later calls' FROM samples s
 		WHERE s.pledged < 0 OR s.pledged > 0 AND s.state NOT IN ('in_call', 'judging')`},
 	{"sample.judging", `SELECT s.run_id || '/' || s.idx, 'judging without an answer' FROM samples s WHERE s.state = 'judging'
 		AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.state IN ('responded', 'late'))`},
 	{"call.judge", `SELECT c.id, 'a judge was asked about no answer, or without a fence' FROM calls c WHERE c.kind = 'judge' AND (c.nonce = '' OR
 		NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = 'target' AND d.state IN ('responded', 'late')))`},
+	{"call.part", `SELECT c.id, 'part ' || c.part || ' was asked before the one before it was answered' FROM calls c WHERE c.kind = 'target' AND c.part > 0
+		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = 'target' AND d.part = c.part - 1 AND d.state = 'responded')`},
+	{"sample.parts", `SELECT s.run_id || '/' || s.idx, 'answered without an answer to every part' FROM samples s WHERE s.state IN ('answered', 'graded') AND s.origin = 'new'
+		AND EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part > 0)
+		AND (SELECT count(*) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.state = 'responded') <>
+		(SELECT max(c.part) + 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target')`},
 	{"sample.charge", `SELECT s.run_id || '/' || s.idx, 'charge ' || s.charge || ' is not the sum of its calls' FROM samples s WHERE s.charge <>
 		coalesce((SELECT sum(c.spent) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx), 0)`},
 	{"events.gap", `SELECT r.id, 'the log has gaps' FROM runs r WHERE r.next_seq - 1 <> (SELECT count(*) FROM events e WHERE e.run_id = r.id)
