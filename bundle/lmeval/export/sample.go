@@ -21,6 +21,15 @@ type Sample struct {
 	Filter   string
 	Metric   string
 	Value    float64
+	// Likely is what a multiple_choice task asked, a request for each, in the
+	// place of Answer, Filtered and GenArgs; nil for texts.
+	Likely []Likelihood
+}
+
+// Likelihood is one request for a log-probability with its answer.
+type Likelihood struct {
+	bundle.Ask
+	bundle.LogProb
 }
 
 // SampleFile writes a samples file line by line and sums up what the results
@@ -41,14 +50,10 @@ func (f *SampleFile) Add(s Sample) error {
 	if err != nil {
 		return fmt.Errorf("hash document %d: %w", s.DocID, err)
 	}
-	args := s.GenArgs
-	if args == nil {
-		args = value.DictOf()
-	}
+	args, resps, filtered := s.requests(prompt)
 	line, err := value.Dump{Unicode: true}.Dumps(value.DictOf(
 		"doc_id", int64(s.DocID), "doc", doc, "target", value.Str(target),
-		"arguments", value.DictOf("gen_args_0", value.DictOf("arg_0", prompt, "arg_1", args)),
-		"resps", []any{[]any{s.Answer}}, "filtered_resps", []any{s.Filtered}, "filter", s.Filter, "metrics", []any{s.Metric},
+		"arguments", args, "resps", resps, "filtered_resps", filtered, "filter", s.Filter, "metrics", []any{s.Metric},
 		"doc_hash", h.Doc, "prompt_hash", h.Prompt, "target_hash", h.Target, s.Metric, s.Value,
 	))
 	if err != nil {
@@ -60,6 +65,25 @@ func (f *SampleFile) Add(s Sample) error {
 	io.WriteString(f.task, h.Doc+h.Prompt+h.Target) // a hash takes everything
 	f.Items = append(f.Items, s.Value)
 	return nil
+}
+
+// requests lays out what was asked and answered. lm-eval writes every value
+// within answers as text.
+func (s Sample) requests(prompt string) (args *value.Dict, resps, filtered []any) {
+	if s.Likely == nil {
+		kwargs := s.GenArgs
+		if kwargs == nil {
+			kwargs = value.DictOf()
+		}
+		return value.DictOf("gen_args_0", value.DictOf("arg_0", prompt, "arg_1", kwargs)), []any{[]any{s.Answer}}, []any{s.Filtered}
+	}
+	args = value.DictOf()
+	for i, l := range s.Likely {
+		set(args, fmt.Sprintf("gen_args_%d", i), value.DictOf("arg_0", l.Context, "arg_1", l.Continuation))
+		pair := []any{value.Str(l.Sum), value.Str(l.Greedy)}
+		resps, filtered = append(resps, []any{pair}), append(filtered, pair)
+	}
+	return args, resps, filtered
 }
 
 // TaskHash is that of the samples added so far.

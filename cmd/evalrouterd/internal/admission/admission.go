@@ -72,6 +72,10 @@ type QuoteRequest struct {
 	Reasoning core.ReasoningChoice
 }
 
+// Required ends the reason of a refusal for want of an ability, which stands
+// before it.
+const Required = "_required"
+
 // Quote computes what a run would be. Unless it is a preview, it is kept and
 // can be accepted until it expires.
 func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Quote, error) {
@@ -89,7 +93,7 @@ func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (cor
 	for _, need := range profile.Needs {
 		if !slices.Contains(target.Offers, need) {
 			return core.Quote{}, core.Refuse(core.FeatureUnavailable, "%s needs %s, which %s does not give; nothing was quoted. Choose another route or a benchmark whose answers are text",
-				profile.ID, need, target.Name()).With("reason", need+"_required")
+				profile.ID, need, target.Name()).With("reason", need+Required)
 		}
 	}
 	q, err := s.compute(ctx, sc, r, profile, target)
@@ -173,7 +177,7 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	if q.TaskIDsHash, err = s.taskIDs(ctx, q); err != nil {
 		return core.Quote{}, err
 	}
-	if q.MinCap, err = s.firstTask(ctx, q, judged); err != nil {
+	if q.MinCap, err = s.firstTask(ctx, q, grader); err != nil {
 		return core.Quote{}, err
 	}
 	q.ScopeHash = q.Fingerprint()
@@ -216,10 +220,11 @@ func (s *Service) taskIDs(ctx context.Context, q core.Quote) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// firstTask is the worst case of the first task in order, its judges included.
+// firstTask is the worst case of the first task in order, all of its parts and
+// its judges included.
 // The service itself starts no task without setting that aside, so no smaller
 // cap can start one.
-func (s *Service) firstTask(ctx context.Context, q core.Quote, judged bundle.Judged) (usd.Micro, error) {
+func (s *Service) firstTask(ctx context.Context, q core.Quote, grader bundle.Grader) (usd.Micro, error) {
 	adapter, ok := s.Adapters[q.Target.Protocol]
 	if !ok {
 		return 0, core.Refuse(core.ModelUnavailable, "this service does not speak %s", q.Target.Protocol)
@@ -228,13 +233,7 @@ func (s *Service) firstTask(ctx context.Context, q core.Quote, judged bundle.Jud
 	if err != nil {
 		return 0, err
 	}
-	worst, _, err := q.Target.Worst(adapter.Bound(provider.RequestFor(q, task)), q.OutputBound())
-	if err == nil && judged != nil {
-		var pledge usd.Micro
-		if pledge, err = s.Adapters.Pledge(q, judged, task); err == nil {
-			worst, err = worst.Add(pledge)
-		}
-	}
+	worst, err := s.taskWorst(q, adapter, grader, task)
 	var no *core.Refusal
 	if errors.As(err, &no) {
 		return 0, no
@@ -243,6 +242,25 @@ func (s *Service) firstTask(ctx context.Context, q core.Quote, judged bundle.Jud
 		return 0, core.Refuse(core.UnboundedModelCost, "the worst case of one task cannot be computed at these prices")
 	}
 	return worst, nil
+}
+
+// taskWorst is the most that a task can cost.
+func (s *Service) taskWorst(q core.Quote, adapter provider.Adapter, grader bundle.Grader, task bundle.Task) (usd.Micro, error) {
+	if likely, ok := grader.(bundle.Likely); ok {
+		asks, err := likely.Asks(task)
+		if err != nil {
+			return 0, err
+		}
+		return s.Adapters.AsksWorst(q, task, asks)
+	}
+	worst, _, err := q.Target.Worst(adapter.Bound(provider.RequestFor(q, task)), q.OutputBound())
+	if judged, ok := grader.(bundle.Judged); ok && err == nil {
+		var pledge usd.Micro
+		if pledge, err = s.Adapters.Pledge(q, judged, task); err == nil {
+			worst, err = worst.Add(pledge)
+		}
+	}
+	return worst, err
 }
 
 func warnings(q core.Quote) []string {

@@ -52,7 +52,7 @@ func TargetOf(c core.ConnectionInfo) (core.Target, error) {
 	t := core.Target{
 		Kind: core.Connection, ConnectionID: c.ID, ModelID: c.ModelID, DisplayName: c.Name, Provider: "connection", Protocol: c.Protocol,
 		Revision: c.Revision, BaseURL: c.BaseURL, ContextWindow: c.ContextWindow, MaxOutputTokens: c.MaxOutputTokens,
-		Ceiling: ceiling, Auto: min(connectionAuto, ceiling), Status: "active",
+		Ceiling: ceiling, Auto: min(connectionAuto, ceiling), Status: "active", Offers: c.Check.Offers,
 	}
 	if c.PriceIn != nil {
 		in, out := usd.PerMillion(*c.PriceIn), usd.PerMillion(*c.PriceOut)

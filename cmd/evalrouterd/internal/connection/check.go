@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/lmeval/request"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
-// Bounds of the one request of a check. It fits into a client's patience.
+// Bounds of the requests of a check. They fit into a client's patience.
 const (
 	checkTokens  = 16
 	checkTimeout = 20 * time.Second
@@ -29,7 +30,8 @@ const (
 )
 
 // Check sends one small request, which the provider may bill, and keeps what
-// came of it. A check that fails is a result, not an error.
+// came of it. A check that fails is a result, not an error. Where the protocol
+// can say how likely a prompt is, a second one asks whether this endpoint does.
 func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID) (core.ConnectionInfo, error) {
 	c, err := s.Store.Connection(ctx, sc, id)
 	if err != nil {
@@ -60,7 +62,25 @@ func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID
 	})
 	r := judge(out, call.Err() != nil)
 	r.LatencyMS = s.Now().Sub(start).Milliseconds()
+	if r.Status == "ok" && c.Protocol == core.OpenAICompletions && likely(call, adapter, c, key) {
+		r.Offers = []string{core.OffersLogprobs}
+	}
 	return s.recordCheck(ctx, sc, c, r)
+}
+
+// likely says whether an endpoint gives the likelihood of a prompt's tokens. Many
+// take the request and give none, or those of what they wrote instead, so only
+// an answer that holds what a benchmark would read counts.
+func likely(ctx context.Context, adapter provider.Adapter, c core.ConnectionInfo, key provider.Secret) bool {
+	ask := bundle.Ask{Context: "The sky is", Continuation: " blue"}
+	r := provider.LikelyRequest(probe(c), ask)
+	r.Key = key
+	out := adapter.Call(ctx, r)
+	if out.Class != provider.Answered || out.Malformed || out.Refused {
+		return false
+	}
+	_, err := request.Echo(string(out.Raw), request.Pair(ask))
+	return err == nil
 }
 
 func (s *Service) recordCheck(ctx context.Context, sc core.Scope, c core.ConnectionInfo, r core.CheckResult) (core.ConnectionInfo, error) {

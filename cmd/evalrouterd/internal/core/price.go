@@ -63,6 +63,15 @@ func (u Usage) InputTokens() int64 { return u.Input + u.CacheRead + u.CacheWrite
 // OutputTokens is every output token, reasoning included.
 func (u Usage) OutputTokens() int64 { return u.Output + u.Reasoning }
 
+// Plus is the usage of two calls together, each class by itself. What a provider
+// says that it charged is not kept: it replaces the arithmetic of one call.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite, CacheWriteHour: u.CacheWriteHour + v.CacheWriteHour,
+		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+	}
+}
+
 func (p Prices) standard() Rates {
 	return Rates{p.Input, p.CacheRead, p.CacheWrite, p.CacheWriteHour, p.Output, p.Reasoning}
 }

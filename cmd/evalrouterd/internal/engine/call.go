@@ -38,6 +38,10 @@ func (r *runner) askTask(j *job) (settled, error) {
 	if err != nil || s.open == nil {
 		return s, err
 	}
+	if r.likely != nil {
+		j.read = s.read
+		return r.askParts(j, s)
+	}
 	after, err := r.judge(j, answered{idx: j.intent.Idx, task: j.task, answer: *s.open})
 	after.unreported, after.overBound = s.unreported, s.overBound
 	return after, err
@@ -101,7 +105,7 @@ func (r *runner) unsent(j job, cause error) (settled, error) {
 
 // back reports a task whose call did no work and is to be made again.
 func back(j job) settled {
-	if j.intent.Judge {
+	if j.intent.Later() {
 		return settled{unjudged: true}
 	}
 	return settled{again: &core.Redo{Idx: j.intent.Idx, Attempt: j.intent.Attempt}}
@@ -171,6 +175,7 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 // comes after the spool has the answer: a grader may take a process down, never
 // what was paid for.
 func (r *runner) record(j job, out provider.Outcome) (settled, error) {
+	r.readPart(&j, &out)
 	resp := r.response(j, out)
 	done, err := r.e.o.Spool.Keep(resp)
 	if err != nil { // the journal may still have room; without both, the call is unknown
@@ -181,7 +186,7 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 	if !resp.Refused && resp.Failed == "" {
 		if resp.Grade = r.gradeNow(j, out); resp.Grade == nil {
 			a := answerOf(out)
-			s.open = &a
+			s.open, s.read = &a, j.read
 		}
 	}
 	if err := r.persist("record", func(ctx context.Context) error { return r.respond(ctx, resp) }); err != nil {
@@ -201,16 +206,29 @@ func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
 	switch {
 	case j.intent.Judge:
 		a.replies = append(a.replies[:len(a.replies):len(a.replies)], answerOf(out))
-	case r.judged != nil:
+	case r.more(j):
 		return nil
+	case r.likely != nil:
+		a = r.whole(j)
 	default:
 		a = answered{task: j.task, answer: answerOf(out)}
 	}
 	g := r.verdict(j.intent.Idx, a)
-	if j.intent.Judge && j.intent.Part < len(r.judges)-1 && g.JudgeCode == "" {
+	if j.intent.Judge && r.more(j) && g.JudgeCode == "" {
 		return nil
 	}
 	return &g
+}
+
+// more says that somebody is to be asked about a task after this call.
+func (r *runner) more(j job) bool {
+	switch {
+	case r.likely != nil:
+		return j.intent.Part < len(j.asks)-1
+	case j.intent.Judge:
+		return j.intent.Part < len(r.judges)-1
+	}
+	return r.judged != nil
 }
 
 // respond records an answer. One whose call was settled meanwhile by another
@@ -242,7 +260,7 @@ func (r *runner) response(j job, out provider.Outcome) core.Response {
 	}
 	resp := core.Response{
 		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: j.by.target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,
-		Judge: j.intent.Judge, Open: r.judged != nil && !(j.intent.Judge && j.intent.Part == len(r.judges)-1),
+		Judge: j.intent.Judge, Part: j.intent.Part, Open: r.more(j),
 		Raw: out.Raw, RawSHA256: digest(out.Raw), Finish: string(out.Finish), Usage: out.Usage, RequestID: out.RequestID,
 		Refused: out.Refused, Money: money, Reserved: j.intent.Worst, Transfer: r.e.o.NewCallID(), AbsorbTransfer: r.e.o.NewCallID(),
 		ExpiresAt: r.evidenceUntil(),
@@ -321,7 +339,8 @@ func (r *runner) recordGrade(g core.Grade) error {
 
 func (r *runner) ended(j job, out provider.Outcome) core.Ended {
 	return core.Ended{
-		Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Judge: j.intent.Judge, Outcome: reasonOf(out), Message: out.Message,
+		Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Judge: j.intent.Judge, Part: j.intent.Part,
+		Outcome: reasonOf(out), Message: out.Message,
 		Code: out.Code, Raw: out.Raw, RawSHA256: digest(out.Raw), ExpiresAt: r.evidenceUntil(),
 	}
 }

@@ -24,6 +24,7 @@ type job struct {
 	by     asker
 	task   bundle.Task
 	about  answered // what a judge is asked about
+	parts           // of a task that is asked in parts
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
 	// outBound is the same for output, and inputCost what the input alone can
@@ -141,6 +142,9 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 // prepare renders a task's request and bounds its cost.
 func (r *runner) prepare(p core.Redo) (job, error) {
 	task := r.task(p.Idx)
+	if r.likely != nil {
+		return r.prepareParts(p, task)
+	}
 	req := provider.RequestFor(r.quote, task)
 	if req.Gold != nil {
 		req.Grader = r.grader // nil where judges decide

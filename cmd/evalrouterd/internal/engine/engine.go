@@ -38,14 +38,17 @@ type Journal interface {
 	Late(context.Context, core.Response) (core.CallState, error)
 }
 
-// Judging is what the journal and the record need where models grade.
+// Judging is what the journal and the record need where a task is more than one
+// call: where models grade, and where it is asked in parts.
 type Judging interface {
-	// AskJudge journals a call to a judge; false says that the run begins no
-	// more calls.
+	// AskJudge journals a later call, to a judge or about a part; false says that
+	// the run begins no more calls.
 	AskJudge(context.Context, core.RunID, core.Lease, core.Intent) (bool, error)
-	// LeaveUnjudged settles an answered task of a run that has stopped.
+	// LeaveUnjudged settles a task of a run that has stopped which is answered in
+	// part.
 	LeaveUnjudged(context.Context, core.RunID, int) error
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
+	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 }
 
 // Answers are what was recorded, and what it is worth.

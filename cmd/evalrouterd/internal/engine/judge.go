@@ -55,6 +55,7 @@ func (r *runner) openKeys(ctx context.Context) (err error) {
 
 // loadJudges makes ready what the quote froze about who grades.
 func (r *runner) loadJudges() error {
+	r.likely, _ = r.grader.(bundle.Likely)
 	judged, ok := r.grader.(bundle.Judged)
 	if ok != (len(r.quote.Judges) > 0) {
 		return errors.New("the grader and the quote do not agree on whether models grade")
@@ -172,15 +173,15 @@ func (r *runner) prepareJudge(a answered, part int, prompt []bundle.Message, non
 	return j, nil
 }
 
-// askJudge journals a call to a judge. When nobody knows whether it was
-// journalled, it is taken back, and the judge is asked later.
+// askJudge journals a later call of a task. When nobody knows whether it was
+// journalled, it is taken back, and the call is made later.
 func (r *runner) askJudge(in core.Intent) (running bool, err error) {
 	running, err = r.held.Judging.AskJudge(context.Background(), r.id, r.lease(), in)
 	if err == nil || errors.Is(err, core.ErrMoved) || errors.Is(err, core.ErrFenced) {
 		return running, err
 	}
-	r.e.o.Log.Warn("a judge was not asked", "run_id", string(r.id), "index", in.Idx, "error", err.Error())
-	lost := core.Ended{Run: r.id, Idx: in.Idx, Call: in.Call, Reserved: in.Worst, Judge: true, Outcome: "not_reserved"}
+	r.e.o.Log.Warn("a later call was not made", "run_id", string(r.id), "index", in.Idx, "error", err.Error())
+	lost := core.Ended{Run: r.id, Idx: in.Idx, Call: in.Call, Reserved: in.Worst, Judge: in.Judge, Part: in.Part, Outcome: "not_reserved"}
 	err = r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, lost, core.CallVoided) })
 	if errors.Is(err, core.ErrMoved) {
 		err = nil // it was not journalled
@@ -202,8 +203,11 @@ func (r *runner) resumeJudging() {
 	}
 }
 
-// resumeTask goes on with a task whose answer is recorded.
+// resumeTask goes on with a task whose answer, or a part of it, is recorded.
 func (r *runner) resumeTask(j *job) (settled, error) {
+	if r.likely != nil {
+		return r.resumeParts(j)
+	}
 	a, ok, err := r.recorded(context.Background(), j.intent.Idx)
 	if err != nil {
 		return settled{}, err
@@ -219,6 +223,13 @@ func (r *runner) resumeTask(j *job) (settled, error) {
 // recorded reads a task's answer and the replies to it. ok is false when the
 // answer is not kept any more.
 func (r *runner) recorded(ctx context.Context, idx int) (a answered, ok bool, err error) {
+	if r.likely != nil {
+		j, ok, err := r.recordedParts(ctx, idx)
+		if err != nil || !ok || len(j.read) < len(j.asks) {
+			return answered{idx: idx}, false, err
+		}
+		return r.whole(j), true, nil
+	}
 	a = answered{idx: idx, tries: map[int]int{}}
 	if a.task, err = r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(idx)); err != nil {
 		return a, false, fmt.Errorf("read task %d: %w", idx, err)
@@ -268,8 +279,12 @@ func (r *runner) noVerdict(idx int, code, why string) core.Grade {
 
 // trip says whether what became of a task's calls stops the run.
 func (r *runner) trip(s settled) core.Stop {
-	if !s.resumed {
-		if why := r.breaker.record(s, r.dispatched); why.Reason != "" {
+	for _, c := range append(s.earlier, s) {
+		if c.resumed {
+			continue
+		}
+		c.number = s.number
+		if why := r.breaker.record(c, r.dispatched); why.Reason != "" {
 			return why
 		}
 	}

@@ -37,6 +37,7 @@ type runner struct {
 	judges    []asker
 	grader    bundle.Grader
 	judged    bundle.Judged // the grader, where models grade
+	likely    bundle.Likely // the grader, where tasks are asked in parts
 
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
@@ -50,7 +51,8 @@ type runner struct {
 	breaker breaker
 	// doubts are the breakers of the judges.
 	doubts []breaker
-	// unjudged are answered tasks whose judges are to be asked, in order.
+	// unjudged are tasks that are answered in part: their judges, or their
+	// further parts, are to be asked, in order.
 	unjudged []int
 	pace     pace
 	// parked is until when the run makes no calls, because its provider said so.
@@ -71,6 +73,10 @@ type settled struct {
 	again    *core.Redo
 	unjudged bool
 	open     *bundle.Answer
+	// read is what the parts of a task came to so far, and earlier how the calls
+	// before this one ended.
+	read    []bundle.LogProb
+	earlier []settled
 	// resumed says that the model was not asked, only judges; replies is how
 	// the calls to them ended.
 	resumed bool

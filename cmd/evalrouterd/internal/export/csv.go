@@ -37,7 +37,7 @@ func (s Source) CSV(ctx context.Context, r Run, metric string, out io.Writer) er
 		if err != nil {
 			return err
 		}
-		a, err := s.Answer(r, row)
+		a, err := s.Answer(ctx, r, row)
 		if err != nil {
 			return err
 		}

@@ -212,16 +212,16 @@ func TestCSVQuoting(t *testing.T) {
 func TestAnswerExpired(t *testing.T) {
 	t.Parallel()
 	r := runOf(1, core.Completed, core.ReasonCompleted)
-	gone, err := source(nil).Answer(r, export.Row{SampleRow: store.SampleRow{Finish: "stop"}})
+	gone, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: store.SampleRow{Finish: "stop"}})
 	if err != nil || !gone.Expired || gone.Text != nil {
 		t.Errorf("an answer that is gone reads %+v (%v)", gone, err)
 	}
-	never, err := source(nil).Answer(r, export.Row{})
+	never, err := source(nil).Answer(t.Context(), r, export.Row{})
 	if err != nil || never.Expired || never.Text != nil {
 		t.Errorf("an answer that never was reads %+v (%v)", never, err)
 	}
 	r.Quote.Target.Protocol = "unknown"
-	if _, err := source(nil).Answer(r, export.Row{SampleRow: store.SampleRow{Raw: []byte("x")}}); err == nil {
+	if _, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: store.SampleRow{Raw: []byte("x")}}); err == nil {
 		t.Error("an answer was read without an adapter")
 	}
 }

@@ -48,7 +48,7 @@ func (s Source) opened(ctx context.Context, r Run) iter.Seq2[answered, error] {
 				out.task, err = s.Tasks.Task(ctx, r.Quote.Profile, out.pos)
 			}
 			if err == nil {
-				out.answer, err = s.Answer(r, row)
+				out.answer, err = s.Answer(ctx, r, row)
 			}
 			if !yield(out, err) || err != nil {
 				return
@@ -169,7 +169,15 @@ func (s Source) LMEval(ctx context.Context, r Run, out io.Writer) error {
 		Config: value.DictOf("task", p.Slug, "output_type", "generate_until", "metadata", value.DictOf("version", p.Version, "grader", p.Grader.ID+"@"+p.Grader.Version,
 			"grader_compat", p.Grader.Compat, "run_id", string(r.ID), "state", string(r.State), "planned", int64(r.Planned), "graded", int64(r.Tallies.Graded()))),
 	}
-	if strings.HasPrefix(p.Grader.ID, "lmeval/") {
+	g, err := likely(r)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g != nil:
+		res.Metric = g.Metric()
+		_ = res.Config.Set("output_type", "multiple_choice") // text is a key
+	case strings.HasPrefix(p.Grader.ID, "lmeval/"):
 		res.Metric = "exact_match"
 	}
 	if r.Planned < p.TaskCount {
@@ -203,11 +211,14 @@ func (s Source) lmSamples(ctx context.Context, r Run, res lmexport.Results, z *z
 		if a.Score == nil {
 			continue
 		}
-		err := file.Add(lmexport.Sample{
+		one := lmexport.Sample{
 			DocID: a.pos, Task: a.task, Answer: a.text(), Filtered: a.Extracted, Filter: res.Filter, Metric: res.Metric, Value: *a.Score,
 			GenArgs: value.DictOf("max_gen_toks", int64(r.Quote.OutputBound())),
-		})
-		if err != nil {
+		}
+		for _, l := range a.answer.Likely {
+			one.Likely = append(one.Likely, lmexport.Likelihood{Ask: l.Ask, LogProb: l.LogProb})
+		}
+		if err := file.Add(one); err != nil {
 			return nil, err
 		}
 	}

@@ -24,9 +24,11 @@ type Samples interface {
 	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[store.SampleRow, error]
 }
 
-// Replies is where the replies of judges are read from.
+// Replies is where the replies of judges, and of models about parts of tasks,
+// are read from.
 type Replies interface {
 	Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error)
+	Parts(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error)
 }
 
 // Tasks names the tasks of a benchmark.
@@ -136,10 +138,23 @@ type Answer struct {
 	Expired bool
 	Finish  string
 	Usage   *core.Usage
+	// Likely is what the answer was made of where a task is asked in parts.
+	Likely []Likelihood
+}
+
+func (a *Answer) say(text string) {
+	sum := sha256.Sum256([]byte(text))
+	a.Text, a.SHA256 = &text, hex.EncodeToString(sum[:])
 }
 
 // Answer reads the recorded answer of a row.
-func (s Source) Answer(r Run, row Row) (Answer, error) {
+func (s Source) Answer(ctx context.Context, r Run, row Row) (Answer, error) {
+	if g, err := likely(r); err != nil || g != nil && row.State != core.SamplePlanned {
+		if err != nil {
+			return Answer{}, err
+		}
+		return s.parts(ctx, r, row, g)
+	}
 	a := Answer{Finish: row.Finish}
 	if row.UsageDoc != "" {
 		a.Usage = &core.Usage{}
@@ -156,8 +171,7 @@ func (s Source) Answer(r Run, row Row) (Answer, error) {
 			return a, fmt.Errorf("read answer of task %d: no adapter for %s", row.Idx, r.Quote.Target.Protocol)
 		}
 		if o := adapter.Parse(row.Raw); o.Class == provider.Answered {
-			sum := sha256.Sum256([]byte(o.Text))
-			a.Text, a.SHA256 = &o.Text, hex.EncodeToString(sum[:])
+			a.say(o.Text)
 		}
 	case row.Finish != "":
 		a.Expired = true

@@ -19,7 +19,7 @@ type benchmarksInput struct {
 
 func (s *Server) listBenchmarks(ctx context.Context, in *benchmarksInput) (*cacheable, error) {
 	all, err := s.profiles(ctx, func(p core.Profile) bool {
-		return mentions(in.Q, p.Slug, p.Name, p.Description) && equals(in.Runner, p.Runner) && equals(in.Status, p.Status) && equals(in.Capability, chat)
+		return mentions(in.Q, p.Slug, p.Name, p.Description) && equals(in.Runner, p.Runner) && equals(in.Status, p.Status) && offered(in.Capability, required(p))
 	})
 	if err != nil {
 		return nil, err

@@ -11,8 +11,20 @@ import (
 // ownProvider is the namespace of the benchmarks that this service offers.
 const ownProvider = "evalrouter"
 
-// chat is the one capability that benchmarks ask for and models have so far.
+// chat is the capability that most benchmarks ask for and every model has.
 const chat = "chat"
+
+// required is what a benchmark asks of a model: that it answers, unless it needs
+// something else of it.
+func required(p core.Profile) []string {
+	if len(p.Needs) > 0 {
+		return p.Needs
+	}
+	return []string{chat}
+}
+
+// capabilities is what a model can do.
+func capabilities(offers []string) []string { return append([]string{chat}, offers...) }
 
 func versionOf(p core.Profile) string { return fmt.Sprint(p.Version) }
 
@@ -21,7 +33,7 @@ func evalRecord(p core.Profile) api.EvalRecord {
 	e := api.EvalRecord{
 		Name: p.Slug, DisplayName: p.Name, Description: p.Description, Provider: ownProvider, Version: versionOf(p),
 		Ref: "eval://" + ownProvider + "/" + p.Slug + "/" + versionOf(p), Runner: p.Runner, Status: p.Status, Kind: "benchmark", Protocol: "batch",
-		ExecutionMode: "router", RequiredCapabilities: []string{chat}, TaskCount: ptr(p.TaskCount), ProfileID: ptr(string(p.ID)),
+		ExecutionMode: "router", RequiredCapabilities: required(p), TaskCount: ptr(p.TaskCount), ProfileID: ptr(string(p.ID)),
 		Pricing:      api.EvalPricing{PriceVersion: "1", ExecutionFeeMicrousd: ptr(usd.Micro(0)), TaskFeeMicrousd: ptr(usd.Micro(0))},
 		Availability: availability.Status, Category: p.Category, Family: p.Family, Publisher: ownProvider, Source: p.Source.URL, Visibility: visibility(p),
 	}
@@ -44,7 +56,7 @@ func benchmarkRecord(p core.Profile) api.BenchmarkRecord {
 		Name: maybe(p.Name), Description: maybe(p.Description), Category: maybe(p.Category), CodeLicense: maybe(p.Licence.Code),
 		DataLicense: maybe(p.Licence.Data), LicenseURL: maybe(p.Licence.URL), SamplingAlgorithm: ptr(core.OrderAlgorithm),
 		SourceRevision: maybe(p.Source.Revision), SourceURL: maybe(p.Source.URL), TaskCount: ptr(p.TaskCount), Metrics: p.Metrics,
-		RequiredCapabilities: []string{chat}, GenerationConfig: map[string]any{"max_output_tokens": p.MaxOutputTokens}, Provenance: provenance(p),
+		RequiredCapabilities: required(p), GenerationConfig: map[string]any{"max_output_tokens": p.MaxOutputTokens}, Provenance: provenance(p),
 		QuoteAvailability: availabilityOf(p), SuggestedSampleCount: ptr(min(core.DefaultSample, p.TaskCount)), OutputFormats: []string{"default"},
 		ResumeSupported: false, Family: p.Family, Visibility: visibility(p),
 	}

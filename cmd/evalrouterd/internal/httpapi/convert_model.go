@@ -75,7 +75,7 @@ func limitsOf(t core.Target) map[string]any {
 func managedRoute(t core.Target) api.ManagedRoute {
 	r := api.ManagedRoute{
 		ID: string(t.RouteID), ModelID: t.ModelID, DisplayName: t.DisplayName, Provider: t.Provider, Status: t.Status, PriceVersion: t.Prices.Version,
-		Revision: t.Revision, Capabilities: []string{chat}, Pricing: pricing(t), Limits: limitsOf(t), Reasoning: reasoningControls(t.Reasoning),
+		Revision: t.Revision, Capabilities: capabilities(t.Offers), Pricing: pricing(t), Limits: limitsOf(t), Reasoning: reasoningControls(t.Reasoning),
 		Benchmarkable: t.Status == "active" && !t.JudgeOnly, Simulated: t.Simulated,
 	}
 	if t.Simulated {
@@ -114,7 +114,7 @@ func targetModel(t core.Target, maxOutput int) api.SelectedModel {
 	limits := limitsOf(t)
 	limits["output_tokens_per_task"] = maxOutput
 	return api.SelectedModel{
-		Kind: t.Kind, ModelID: t.ModelID, Protocol: t.Protocol, Revision: t.Revision, Capabilities: []string{chat}, Limits: limits,
+		Kind: t.Kind, ModelID: t.ModelID, Protocol: t.Protocol, Revision: t.Revision, Capabilities: capabilities(t.Offers), Limits: limits,
 		RouteID: maybe(t.RouteID), ConnectionID: maybe(t.ConnectionID), PriceVersion: ptr(priceVersion(t)), ProviderCharges: ptr(chargesOf(t)),
 		Generation: map[string]any{"max_output_tokens": maxOutput}, Pricing: pricing(t), DisplayName: t.DisplayName, Simulated: t.Simulated,
 	}
@@ -129,7 +129,7 @@ func model(q core.Quote) api.Model {
 // never is.
 func connectionRecord(c core.ConnectionInfo) api.ConnectionRecord {
 	r := api.ConnectionRecord{
-		ID: string(c.ID), Name: c.Name, BaseURL: c.BaseURL, ModelID: c.ModelID, Protocol: c.Protocol, Revision: c.Revision, Capabilities: []string{chat},
+		ID: string(c.ID), Name: c.Name, BaseURL: c.BaseURL, ModelID: c.ModelID, Protocol: c.Protocol, Revision: c.Revision, Capabilities: capabilities(c.Check.Offers),
 		CheckResult: checkResult(c.Check), CreatedAt: timeOf(c.CreatedAt), CheckedAt: maybeTime(c.CheckedAt), DisabledAt: maybeTime(c.DisabledAt),
 		Config: map[string]any{
 			"max_output_tokens": c.MaxOutputTokens, "context_window": c.ContextWindow, "max_concurrency": c.MaxConcurrency, "has_key": len(c.SealedKey) > 0,
@@ -147,7 +147,7 @@ func checkResult(c core.CheckResult) api.CheckResult {
 		SentRequest: c.SentRequest, CheckedAt: maybeTime(c.At),
 	}
 	if c.Status == "ok" {
-		out.Capabilities = []string{chat}
+		out.Capabilities = capabilities(c.Offers)
 	}
 	return out
 }

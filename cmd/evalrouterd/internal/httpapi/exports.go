@@ -127,7 +127,7 @@ func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io
 		if err != nil {
 			return err
 		}
-		a, err := source.Answer(e.Run, row)
+		a, err := source.Answer(ctx, e.Run, row)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -29,11 +31,16 @@ func (s *Server) listModels(ctx context.Context, in *modelsInput) (*cacheable, e
 func (s *Server) routesLike(q, provider, capability string) []core.Target {
 	var out []core.Target
 	for _, t := range s.o.Catalog.Routes() {
-		if mentions(q, string(t.RouteID), t.ModelID, t.DisplayName) && equals(provider, t.Provider) && equals(capability, chat) {
+		if mentions(q, string(t.RouteID), t.ModelID, t.DisplayName) && equals(provider, t.Provider) && offered(capability, capabilities(t.Offers)) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// offered says that a filter by capability lets something through.
+func offered(capability string, has []string) bool {
+	return capability == "" || slices.Contains(has, capability)
 }
 
 type routeInput struct {
@@ -125,7 +132,11 @@ func (s *Server) compatible(ctx context.Context, c candidate, p *core.Profile) (
 		r.ManagedRoute, r.ConnectionID = connectionRoute(c.target), maybe(c.target.ConnectionID)
 	}
 	refuse := func(no *core.Refusal) {
-		r.Compatible, r.Reasons = false, append(r.Reasons, api.Reason{Code: string(no.Code), Message: no.Message})
+		code := string(no.Code)
+		if reason, ok := no.Details["reason"].(string); ok && strings.HasSuffix(reason, admission.Required) {
+			code = "missing_capability"
+		}
+		r.Compatible, r.Reasons = false, append(r.Reasons, api.Reason{Code: code, Message: no.Message})
 	}
 	switch {
 	case c.refused != nil:

@@ -52,6 +52,7 @@ type Runs interface {
 type Answers interface {
 	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[store.SampleRow, error]
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
+	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 }
 
 // Accounts reads workspaces and their money.

@@ -208,7 +208,7 @@ func (r *reader) routes(top map[string]node, root node, servers map[string]serve
 
 func (r *reader) route(n node, servers map[string]server) Route {
 	f := r.fields(n, "id", "provider", "model", "name", "status", "revision", "context_window", "max_output_tokens", "concurrency", "prices", "reasoning",
-		"output_bound", "refusal_before_output_unbilled", "stream", "judge_only")
+		"output_bound", "refusal_before_output_unbilled", "stream", "judge_only", "offers")
 	const most = 100_000_000
 	t := core.Target{
 		Kind: core.Managed, RouteID: core.RouteID(r.text(f, n, "id", true)), ModelID: r.text(f, n, "model", true), DisplayName: r.text(f, n, "name", false),
@@ -239,8 +239,27 @@ func (r *reader) route(n node, servers map[string]server) Route {
 	}
 	t.Auto, t.Ceiling = r.concurrency(f)
 	t.Reasoning = r.reasoning(f, t.Protocol)
+	t.Offers = r.offers(f, n, t.Protocol)
 	t.Prices = r.prices(f, n, t.RouteID)
 	return Route{Target: t, Key: s.key}
+}
+
+// offers reads the abilities that an operator vouches for.
+func (r *reader) offers(f map[string]node, route node, protocol string) []string {
+	n, ok := f["offers"]
+	if !ok {
+		return nil
+	}
+	words := r.words(f, route, "offers")
+	for _, w := range words {
+		switch {
+		case w != core.OffersLogprobs:
+			r.fail(n, "", "known here is "+core.OffersLogprobs)
+		case protocol != "" && protocol != core.OpenAICompletions:
+			r.fail(n, "", "this protocol says nothing about how likely a prompt is; "+core.OpenAICompletions+" does")
+		}
+	}
+	return words
 }
 
 func (r *reader) concurrency(f map[string]node) (auto, most int) {
