@@ -18,6 +18,11 @@ type Likely interface {
 	Text(Task, []LogProb) (string, error)
 }
 
+// LikelyChoices is the kind of the grader that asks about each choice of a task
+// by itself. It is the one kind that manifests know: their prompts need not show
+// the choices.
+const LikelyChoices = "lmeval/multiple_choice"
+
 // Ask asks how likely Continuation is after Context.
 type Ask struct{ Context, Continuation string }
 

@@ -315,7 +315,7 @@ func (m Manifest) validateTemplate(r *strict.Reader) {
 			break
 		}
 	}
-	if known[choicesPlaceholder] && !used[choicesPlaceholder] {
+	if known[choicesPlaceholder] && !used[choicesPlaceholder] && m.Grader.Kind != LikelyChoices {
 		r.Add("prompt.template", "placeholder_missing", "the template does not show the choices")
 	}
 }

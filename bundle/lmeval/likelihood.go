@@ -29,7 +29,7 @@ import (
 //	           puts there, such as <|endoftext|>. It is needed where a server
 //	           puts no token of its own before a prompt, since the first token
 //	           of all has no probability.
-const MultipleChoice = "lmeval/multiple_choice"
+const MultipleChoice = bundle.LikelyChoices
 
 // NeedsLogprobs says whether a kind can be graded only where a route gives log
 // probabilities of the text that it is shown.
