@@ -73,7 +73,7 @@ var legal = []struct{ what, from, to string }{
 	{"samples", "in_call", "answered"}, {"samples", "in_call", "graded"}, {"samples", "in_call", "unresolved"}, {"samples", "in_call", "failed"}, {"samples", "in_call", "refused"},
 	{"samples", "answered", "graded"},
 	{"samples", "in_call", "judging"}, {"samples", "judging", "answered"}, {"samples", "judging", "graded"}, {"samples", "judging", "failed"},
-	{"samples", "judging", "unresolved"}, {"samples", "judging", "cancelled"}, {"samples", "judging", "pending"},
+	{"samples", "judging", "unresolved"}, {"samples", "judging", "cancelled"}, {"samples", "judging", "pending"}, {"samples", "judging", "refused"},
 }
 
 // rare is a step that is legal and that no number of histories owes: the last

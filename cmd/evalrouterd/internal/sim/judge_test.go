@@ -66,20 +66,29 @@ func (w *world) noteJudging() {
 	ctx := context.Background()
 	kept := map[string]bool{}
 	for _, r := range w.spool.open {
-		if r.Judge {
+		if r.Later() {
 			kept[fmt.Sprint(r.Run, r.Idx)] = true
 		}
 	}
 	for _, id := range w.runs {
-		replies := map[int][]core.Reply{}
+		replies, parts := map[int][]core.Reply{}, map[int][]core.Reply{}
 		all, err := w.store.Replies(ctx, scope, id, 0, 1<<20)
 		w.check(err)
+		asked, err := w.store.Parts(ctx, scope, id, 0, 1<<20)
+		w.check(err)
+		for _, p := range asked {
+			parts[p.Idx] = append(parts[p.Idx], p)
+		}
 		for _, p := range all {
 			replies[p.Idx] = append(replies[p.Idx], p)
 		}
 		for s, err := range w.store.Samples(ctx, scope, id, 0) {
 			w.check(err)
-			w.noteTask(s.Sample, replies[s.Idx], kept[fmt.Sprint(id, s.Idx)])
+			if w.likely[id] {
+				w.noteParts(s.Sample, parts[s.Idx], kept[fmt.Sprint(id, s.Idx)])
+			} else {
+				w.noteTask(s.Sample, replies[s.Idx], kept[fmt.Sprint(id, s.Idx)])
+			}
 		}
 	}
 }

@@ -46,6 +46,9 @@ var fates = []fate{
 		if r.Target.JudgeOnly {
 			return m.say("It is not.\nGRADE: I", 40, 20)
 		}
+		if r.Likelihood {
+			return m.say(echo(r, false), 40, 1)
+		}
 		return m.say(bundle.Reply(*r.Gold, false, 1), 40, 20)
 	}},
 	{"no verdict", 20, true, true, func(m *model, _ provider.Request) provider.Outcome { return m.say("I would rather not say.", 40, 20) }},
@@ -100,6 +103,9 @@ var fates = []fate{
 func (m *model) answer(r provider.Request, in, out int64) provider.Outcome {
 	if r.Target.JudgeOnly {
 		return m.say("It holds.\nGRADE: C", in, out)
+	}
+	if r.Likelihood {
+		return m.say(echo(r, true), in, min(out, 1))
 	}
 	return m.say(bundle.Reply(*r.Gold, true, 1), in, out)
 }

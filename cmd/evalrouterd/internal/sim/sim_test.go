@@ -62,7 +62,7 @@ func TestHistories(t *testing.T) {
 			want = append(want, f.name)
 		}
 	}
-	for _, w := range append(want, judgeEdges...) {
+	for _, w := range append(append(want, judgeEdges...), partEdges...) {
 		if seen[w] == 0 {
 			t.Errorf("no history met %q", w)
 		}

@@ -28,7 +28,7 @@ var target = core.Target{
 	Kind: core.Managed, RouteID: "practice.sim", ModelID: "sim", DisplayName: "Sim", Provider: "practice", Protocol: core.PracticeProtocol,
 	Revision: 1, Simulated: true, ContextWindow: 32768, MaxOutputTokens: 100, Priced: true,
 	Prices:  core.Prices{Version: "s1", Input: usd.PerMillion(usd.Dollar), Output: usd.PerMillion(2 * usd.Dollar), Reasoning: usd.PerMillion(2 * usd.Dollar)},
-	Ceiling: 64, Auto: 4, Status: "active",
+	Ceiling: 64, Auto: 4, Status: "active", Offers: []string{core.OffersLogprobs},
 }
 
 // world is one history: the production engine and store, a hostile provider,
@@ -45,7 +45,8 @@ type world struct {
 	runs    []core.RunID
 	spool   *memorySpool
 	graded  map[string]bool
-	seen    map[string]int // fates and crash points, for coverage
+	likely  map[core.RunID]bool // runs whose tasks are asked in parts
+	seen    map[string]int      // fates and crash points, for coverage
 	crashes int
 	faults  bool
 }
@@ -56,7 +57,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		t.Cleanup(func() { os.RemoveAll(shm) })
 		dir = shm
 	}
-	w := &world{t: t, s: newSched(seed), path: filepath.Join(dir, "sim.db"), graded: map[string]bool{}, seen: map[string]int{}, faults: true}
+	w := &world{t: t, s: newSched(seed), path: filepath.Join(dir, "sim.db"), graded: map[string]bool{}, likely: map[core.RunID]bool{}, seen: map[string]int{}, faults: true}
 	w.spool = &memorySpool{w: w}
 	w.model = &model{w: w, processed: map[string]int{}, faults: true}
 	w.open()
@@ -139,11 +140,15 @@ func (w *world) start() {
 	n, cap := 1+w.s.random.IntN(40), usd.Micro(300+w.s.random.IntN(12_000))
 	var p core.Profile
 	var err error
-	if w.s.random.IntN(2) == 0 {
+	switch w.s.random.IntN(5) {
+	case 0, 1:
 		p, err = w.catalog.Generate(ctx, "arithmetic", uint64(1000+len(w.runs)), 40)
-	} else {
+	case 2, 3:
 		cap *= 6
 		p, err = w.addJudged(ctx, 1+w.s.random.IntN(2))
+	default:
+		cap *= 2
+		p, err = w.addLikely(ctx)
 	}
 	w.check(err)
 	w.submit(admission.QuoteRequest{Profile: p.ID, Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 1 + w.s.random.IntN(8)}})
@@ -173,6 +178,7 @@ func (w *world) submit(r admission.QuoteRequest) {
 		w.t.Errorf("another key with the same quote: %v", err)
 	}
 	w.runs = append(w.runs, out.Run)
+	w.likely[out.Run] = len(q.Profile.Needs) > 0
 }
 
 func (w *world) cancel() {
