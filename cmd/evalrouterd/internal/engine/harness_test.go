@@ -31,6 +31,8 @@ type scripted struct {
 	answer func(task bundle.Task, attempt int) provider.Outcome
 	// judge answers for routes that grade.
 	judge func(r provider.Request) provider.Outcome
+	// part answers how likely a prompt is.
+	part func(r provider.Request) provider.Outcome
 	// bound is what Bound gives; nil for 100.
 	bound func(r provider.Request) int64
 
@@ -53,11 +55,17 @@ func (s *scripted) Call(ctx context.Context, r provider.Request) provider.Outcom
 	if r.Target.JudgeOnly {
 		return s.judge(r)
 	}
+	if r.Likelihood {
+		return s.part(r)
+	}
 	return s.answer(*r.Gold, r.Attempt)
 }
 
 // whom names what a request is about: a task, or a judge and a task.
 func whom(r provider.Request) string {
+	if r.Likelihood {
+		return r.Messages[0].Text
+	}
 	if !r.Target.JudgeOnly {
 		return r.Gold.ID
 	}
@@ -141,8 +149,15 @@ var target = core.Target{
 	Kind: core.Managed, RouteID: "practice.scripted", ModelID: "scripted", DisplayName: "Scripted", Provider: "practice",
 	Protocol: core.PracticeProtocol, Revision: 1, Simulated: true, ContextWindow: 32768, MaxOutputTokens: 100, Priced: true,
 	Prices:  core.Prices{Version: "t1", Input: usd.PerMillion(1 * usd.Dollar), Output: usd.PerMillion(2 * usd.Dollar), Reasoning: usd.PerMillion(2 * usd.Dollar)},
-	Ceiling: 256, Auto: 8, Status: "active",
+	Ceiling: 256, Auto: 8, Status: "active", Offers: []string{core.OffersLogprobs},
 }
+
+// mute is the same without log probabilities.
+var mute = func() core.Target {
+	t := target
+	t.RouteID, t.Offers = "practice.mute", nil
+	return t
+}()
 
 // worstCase is what one scripted call reserves: 100 tokens each way.
 const worstCase = 300 * usd.Micro(1)
@@ -178,7 +193,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target}, judgeRoutes()...), uuid.NewString)
+	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target, mute}, judgeRoutes()...), uuid.NewString)
 	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
 	if err != nil {
 		w.t.Fatal(err)

@@ -46,13 +46,17 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"sample.judging", `UPDATE samples SET state = 'judging' WHERE state = 'in_call'`},
 		{"sample.label", `UPDATE samples SET outcome = 'right' WHERE state = 'judging'`},
 		{"sample.judges", `DELETE FROM calls WHERE kind = 'judge' AND part = 1`},
-		{"sample.judges", `UPDATE calls SET kind = 'judge', part = 5, nonce = 'x' WHERE kind = 'target' AND attempt = 1 AND state = 'responded'`},
+		{"sample.judges", `UPDATE calls SET kind = 'judge', part = 5, nonce = 'x' WHERE kind = 'target' AND part = 0 AND attempt = 1 AND state = 'responded'`},
 		{"sample.judges", `UPDATE calls SET state = 'rejected' WHERE kind = 'judge' AND part = 0`},
 		{"call.judge", `UPDATE calls SET nonce = '' WHERE kind = 'judge'`},
 		{"call.judge", `UPDATE calls SET state = 'unknown' WHERE kind = 'target' AND state = 'responded'`},
 		{"sample.charge", `UPDATE calls SET spent = spent + 1 WHERE kind = 'judge' AND part = 0`},
 		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, state, worker, fence, lease_until, reserved, 0, 0, request_hash,
 			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE kind = 'judge' AND state = 'responded'`},
+		{"sample.parts", `UPDATE calls SET state = 'rejected' WHERE kind = 'target' AND part = 1`},
+		{"sample.parts", `UPDATE calls SET part = 5 WHERE kind = 'target' AND part = 1`},
+		{"call.part", `UPDATE calls SET part = 5 WHERE kind = 'target' AND part = 1`},
+		{"call.part", `UPDATE calls SET state = 'unknown' WHERE kind = 'target' AND state = 'responded' AND part = 0`},
 		{"events.gap", `DELETE FROM events WHERE seq = 2`},
 		{"run.cap", `UPDATE quotes SET cap = cap + 1`},
 		{"run.absorbed", `UPDATE runs SET absorbed = absorbed + 1`},
@@ -94,8 +98,8 @@ func TestAudit_FindsDamage(t *testing.T) {
 }
 
 // finishedAndLive leaves one run that ended, with a graded and an unresolved
-// task, one with a call in flight, and one with a graded task and one that
-// waits for its judges.
+// task, one with a call in flight, one with a graded task and one that waits
+// for its judges, and one with a task of two parts.
 func (d *db) finishedAndLive() {
 	d.t.Helper()
 	ctx := context.Background()
@@ -118,4 +122,9 @@ func (d *db) finishedAndLive() {
 	d.check(d.Respond(ctx, reply(judged, d.asked(judged, 0, 1, 1), false)))
 	d.check(d.RecordGrade(ctx, core.Grade{Run: judged, Idx: 0, Grader: grader, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: "r"}}))
 	d.answered(judged, 1)
+	parts := d.start(1, 1000)
+	d.answered(parts, 0)
+	last := partAnswer(parts, d.askedPart(parts, 0, 1, 1), false)
+	last.Grade = &core.Grade{Run: parts, Idx: 0, Grader: grader, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: "r"}}
+	d.check(d.Respond(ctx, last))
 }
