@@ -74,7 +74,7 @@ func TestReadManifest_Refuses(t *testing.T) {
 		{"unused column", `"input": ["country"]`, `"input": ["country", "hint"]`, "placeholder_missing", "columns.input"},
 		{"no column", `"input": ["country"]`, `"input": []`, "field_missing", "columns.input"},
 		{"column twice", `"input": ["country"]`, `"input": ["country", "country"]`, "json_duplicate_key", "columns.input[1]"},
-		{"choices not shown", `"target": "capital"`, `"target": "capital", "choices": ["options"]`, "placeholder_missing", "prompt.template"},
+		{"choices not shown to a writer", `"target": "capital"`, `"target": "capital", "choices": ["options"]`, "placeholder_missing", "prompt.template"},
 		{"letter target without choices", `"target": "capital"`, `"target": "capital", "target_format": "letter"`, "field_range", "columns.target_format"},
 		{"target pattern broken", `"version": "1"`, `"version": "1", "target_pattern": "("`, "pattern_invalid", "target_pattern"},
 		{"target pattern without group", `"version": "1"`, `"version": "1", "target_pattern": "#+"`, "pattern_invalid", "target_pattern"},
@@ -110,6 +110,17 @@ func TestReadManifest_Refuses(t *testing.T) {
 			}
 			t.Errorf("findings %+v, want code %s at %q", r.Findings, c.code, c.path)
 		})
+	}
+}
+
+// A grader that asks about each choice by itself has prompts that need not show
+// them.
+func TestReadManifest_LikelyChoices(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"target": "capital"`, `"target": "capital", "choices": ["options"]`,
+		`"exact_match", "options": {"ignore_case": true}`, `"`+bundle.LikelyChoices+`"`).Replace(good)
+	if _, err := bundle.ReadManifest(strings.NewReader(text)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -129,6 +129,8 @@ func TestParse_Refusals(t *testing.T) {
 	var b strings.Builder
 	for _, c := range []struct{ name, old, new string }{
 		{"no version", "version: 1\n", ""},
+		{"log probabilities of another protocol", "name: GPT-5", "name: GPT-5\n    offers: [logprobs]"},
+		{"an unknown ability", "name: GPT-5", "name: GPT-5\n    offers: [vision]"},
 		{"another version", "version: 1\n", "version: 2\n"},
 		{"an unknown name at the top", "version: 1\n", "version: 1\nroute: x\n"},
 		{"an unknown name in a route", "name: GPT-5", "nane: GPT-5"},
@@ -200,6 +202,21 @@ func TestParse_Refusals(t *testing.T) {
 	}
 	if d := cmp.Diff(string(want), b.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+// What an operator vouches for is not tried out.
+func TestParse_Offers(t *testing.T) {
+	t.Parallel()
+	const file = `version: 1
+providers:
+  base: {protocol: openai_completions, base_url: "http://127.0.0.1:8000"}
+routes:
+  - {id: base, provider: base, model: m, context_window: 4096, max_output_tokens: 64, offers: [logprobs], prices: {version: "1", effective: 2026-01-01, input: 1, output: 1}}
+`
+	got, err := routefile.Parse("providers.yaml", []byte(file), accept)
+	if err != nil || len(got) != 1 || !cmp.Equal(got[0].Target.Offers, []string{core.OffersLogprobs}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
