@@ -271,6 +271,9 @@ func warnings(q core.Quote) []string {
 	if len(q.Judges) > 0 {
 		w = append(w, judgeWarning(q))
 	}
+	if slices.Contains(q.Profile.Needs, core.OffersLogprobs) {
+		w = append(w, "Each task is one request for each of its choices, one after the other. The model writes nothing; the score compares how likely it finds them.")
+	}
 	if q.Coverage.N < q.Profile.TaskCount {
 		w = append(w, "A sample is not a full-benchmark score.")
 	}

@@ -77,12 +77,19 @@ func (r *runner) askParts(j *job, s settled) (settled, error) {
 }
 
 // readPart reads what the answer to a part says, and says that it cannot be
-// graded where it does not: then it is paid for, and no score.
+// graded where it does not: then it is paid for, and no score. Nothing before
+// the first token of a text makes it likely or not, so an endpoint that puts
+// nothing there cannot be asked about a text without a context, in any task.
 func (r *runner) readPart(j *job, out *provider.Outcome) {
 	if r.likely == nil || out.Malformed || out.Refused {
 		return
 	}
-	p, err := r.likely.Read(j.asks[j.intent.Part], out.Raw)
+	ask := j.asks[j.intent.Part]
+	p, err := r.likely.Read(ask, out.Raw)
+	if err != nil && ask.Context == "" {
+		out.Reach = provider.Route
+		out.Message = "the server does not say how likely the first token of a text is; the benchmark's grader needs its option prefix here"
+	}
 	if err != nil {
 		r.e.o.Log.Warn("an answer holds no likelihood", "run_id", string(r.id), "index", j.intent.Idx, "part", j.intent.Part, "error", err.Error())
 		out.Malformed, out.Code, out.Reason = true, core.CodeInvalidOutput, "echo_unreadable"
@@ -110,11 +117,11 @@ func (r *runner) resumeParts(j *job) (settled, error) {
 	return r.askParts(j, settled{resumed: true})
 }
 
-// whole is the answer of a task whose parts were all read.
+// whole is the answer of a task whose parts were all read. A grader that cannot
+// write it cannot read it either: the empty text is a fault of the grader.
 func (r *runner) whole(j job) answered {
 	a := answered{idx: j.intent.Idx, task: j.task}
-	text, err := r.likely.Text(j.task, j.read)
-	if err == nil {
+	if text, err := r.likely.Text(j.task, j.read); err == nil {
 		a.answer = bundle.Answer{Text: text, Finish: bundle.FinishStop}
 	}
 	return a

@@ -33,7 +33,9 @@ func (w *world) startParts(n, limit int, cap usd.Micro) core.RunID {
 	return w.quoteAndStart(admission.QuoteRequest{Profile: w.addParts(n), Route: target.RouteID, Full: true, Cap: &cap, Concurrency: core.Concurrency{N: limit}})
 }
 
-func (w *world) addParts(n int) core.ProfileID {
+func (w *world) addParts(n int) core.ProfileID { return w.addLikely(n, `{}`) }
+
+func (w *world) addLikely(n int, options string) core.ProfileID {
 	w.t.Helper()
 	var data bytes.Buffer
 	for i := range n {
@@ -45,7 +47,7 @@ func (w *world) addParts(n int) core.ProfileID {
 		Data:   bundle.Data{File: "tasks.jsonl", Format: "jsonl", SHA256: hex.EncodeToString(sum[:])},
 		Source: bundle.Source{URL: "https://example.org/tasks"}, License: bundle.License{Data: "CC0-1.0"},
 		Columns: bundle.Columns{Input: []string{"q"}, Target: "a", TargetFormat: "letter", Choices: []string{"of"}}, Prompt: bundle.Prompt{Template: "{{q}}"},
-		Grader: bundle.GraderConfig{Kind: bundle.LikelyChoices}, MaxOutputTokens: 100, Metrics: []string{"accuracy"},
+		Grader: bundle.GraderConfig{Kind: bundle.LikelyChoices, Options: []byte(options)}, MaxOutputTokens: 100, Metrics: []string{"accuracy"},
 	}
 	added, err := w.catalog.Add(context.Background(), m, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data.Bytes())), nil })
 	if err != nil {
@@ -222,6 +224,53 @@ func TestParts_Outcomes(t *testing.T) {
 				t.Errorf("error codes %v", w.result(id).Errors)
 			}
 			w.events(id, r.Cap)
+		})
+	}
+}
+
+// A choice alone has a likelihood only after a token of the server's or a prefix:
+// where there is neither, the run ends after one task, and says why.
+func TestParts_WithoutAContext(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, options string
+		want          bundle.Outcome
+		asked         int
+	}{
+		{"a prefix", `{"metric":"acc_mutual_info","prefix":"<s>"}`, bundle.Right, 18},
+		{"no prefix", `{"metric":"acc_mutual_info"}`, core.ProviderError, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			w := asking(t, func(r provider.Request) provider.Outcome {
+				asked++ // one call at a time
+				text := r.Messages[0].Text
+				if strings.HasPrefix(text, "task") {
+					return green(r)
+				}
+				at := strings.Index(text, " ")
+				tokens := []string{text[:at], text[at:], "!"}
+				if at == 0 {
+					tokens = []string{text, "!", "?"}
+				}
+				doc, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"logprobs": map[string]any{
+					"tokens": tokens, "token_logprobs": []any{nil, -2, -1}, "top_logprobs": []any{nil, map[string]any{"x": -1}, map[string]any{"!": -1}},
+				}}}})
+				if err != nil {
+					panic(err)
+				}
+				return say(string(doc), 10, 1)
+			})
+			cap := usd.Dollar
+			id := w.quoteAndStart(admission.QuoteRequest{Profile: w.addLikely(3, tt.options), Route: target.RouteID, Full: true, Cap: &cap, Concurrency: core.Concurrency{N: 1}})
+			r := w.wait(id)
+			if r.Tallies[tt.want] == 0 || asked != tt.asked || r.Charged != usd.Micro(asked)*partCost {
+				t.Errorf("%s (%s), %v after %d calls", r.Reason, r.Detail, r.Tallies, asked)
+			}
+			if tt.asked == 4 && (r.Reason != core.ProviderDown || !strings.Contains(r.Detail, "prefix")) {
+				t.Errorf("%s (%s)", r.Reason, r.Detail)
+			}
 		})
 	}
 }
