@@ -199,9 +199,9 @@ func showMoney(p *term.Page, r api.ResultRecord) {
 	b := r.Summary.BillingSnapshot
 	word := ""
 	if r.Simulated {
-		word = " for simulated answers"
+		word = ", for simulated answers"
 	}
-	p.Line("Money    %s%s spent under a cap of %s", Money(b.SpendMicrousd), word, Money(b.CapMicrousd))
+	p.Line("Money    %s spent under a cap of %s%s", Money(b.SpendMicrousd), Money(b.CapMicrousd), word)
 	if b.Pending {
 		p.Line("         some charges are not settled yet")
 	}

@@ -341,6 +341,7 @@ func (t *tx) carry(o *op) error {
 		if _, err := t.exec("ROLLBACK TO SAVEPOINT op"); err != nil {
 			return errors.Join(o.err, err)
 		}
+		t.books = books{} // what it had read and changed is undone with it
 	}
 	_, err := t.exec("RELEASE SAVEPOINT op")
 	return err
