@@ -35,23 +35,48 @@ func after(text string, i int) (rune, int) {
 	return utf8.DecodeRuneInString(text[i:])
 }
 
-func gluedLeft(text string, i int) bool {
+// glue is what digits touch: nothing, a name that they are part of, or
+// something that makes of them a quantity that is not read, with the reason.
+type glue struct {
+	name   bool
+	unread string
+}
+
+func gluedLeft(text string, i int) glue {
 	r, w := before(text, i)
-	prev, _ := before(text, i-w)
+	prev, w2 := before(text, i-w)
 	switch r {
 	case '_':
-		return alnum(prev)
+		return glue{name: alnum(prev)}
 	case '^':
-		return alnum(prev) || prev == ')' || prev == ']' || prev == '}'
+		return powerOf(prev)
 	case '{':
-		// Part of a power, or of a TeX fraction that is not two numbers.
-		return prev == '^' || prev == '_' || prev == '}' || strings.HasSuffix(text[:i-w], "frac")
+		if prev == '^' {
+			base, _ := before(text, i-w-w2)
+			return powerOf(base)
+		}
+		return glue{name: prev == '_' || prev == '}'}
 	case '*':
 		d, _ := before(text, i-2)
-		return prev == '*' && unicode.Is(unicode.Nd, d)
+		if prev == '*' && unicode.Is(unicode.Nd, d) {
+			return glue{unread: unreadPower}
+		}
+		return glue{}
+	}
+	if numeral(r) {
+		return glue{unread: unreadPower}
 	}
 	// A TeX command such as \text or \quad ends where the digits start.
-	return (wordy(r) && !texCommand(text[:i])) || numeral(r)
+	return glue{name: wordy(r) && r != 'π' && !texCommand(text[:i])}
+}
+
+// powerOf decides about an exponent: that of a letter belongs to a unit or a
+// name, that of a number or a bracket to a quantity.
+func powerOf(base rune) glue {
+	if unicode.IsNumber(base) || closing(base) {
+		return glue{unread: unreadPower}
+	}
+	return glue{name: wordy(base)}
 }
 
 func texCommand(head string) bool {
@@ -59,22 +84,40 @@ func texCommand(head string) bool {
 	return strings.HasSuffix(cut, `\`)
 }
 
-func gluedRight(text string, i int) bool {
+func gluedRight(text string, i int) glue {
 	r, w := after(text, i)
 	next, _ := after(text, i+w)
 	switch r {
 	case '_':
-		return alnum(next)
+		return glue{name: alnum(next)}
 	case '^':
-		return alnum(next) || next == '{' || next == '(' || next == '-'
+		if alnum(next) || next == '{' || next == '(' || next == '-' {
+			return glue{unread: unreadPower}
+		}
+		return glue{}
 	case '*':
 		d, _ := after(text, i+2)
-		return next == '*' && unicode.Is(unicode.Nd, d)
+		if next == '*' && unicode.Is(unicode.Nd, d) {
+			return glue{unread: unreadPower}
+		}
+		return glue{}
+	}
+	if a, _ := vulgar(r); a != "" {
+		return glue{} // 2½ is one number
 	}
 	if numeral(r) {
-		return true
+		return glue{unread: unreadPower}
 	}
-	return wordy(r) && !unitTail.MatchString(text[i:min(len(text), i+16)])
+	if !wordy(r) || unitTail.MatchString(text[i:min(len(text), i+16)]) {
+		return glue{}
+	}
+	if word := firstWord(text[i:min(len(text), i+16)]); r == 'π' || word == "pi" {
+		return glue{unread: unreadRoot}
+	}
+	if !alnum(next) && next != '_' && !unicode.IsMark(next) {
+		return glue{unread: unreadLetter} // 2x, 5k
+	}
+	return glue{name: true}
 }
 
 // pointStarts says whether the point at i opens a number such as .5 rather

@@ -61,7 +61,7 @@ func Kinds() []string {
 }
 
 // version is raised when any verdict of any kind could change.
-const version = "2"
+const version = "3"
 
 // New builds the grader that c declares. Unknown kinds and options, wrong
 // types and patterns that do not compile are refused with a *bundle.Refusal.

@@ -17,14 +17,15 @@ import (
 //
 // A number is: decimal digits of any script; a point; groups of digits, as the
 // locale writes both; an exponent (1e3, 1.2 × 10^3, 10⁻³); a
-// fraction of two whole numbers (3/4, \frac{3}{4}), after a whole number too
-// (2 1/2). A minus is a sign unless something stands before it that it could
-// be subtracted from. A currency sign may stand before, a percent sign after.
+// fraction of two numbers (3/4, 3 / 4, \frac{3}{4}, ½), after a whole number
+// too (2 1/2, 2½); a scale word behind any of them (5 thousand, $5M). A minus
+// is a sign unless something stands before it that it could be subtracted
+// from. A currency sign may stand before, a percent sign after.
 //
 // Digits that touch a letter of a script with spaces between words are part
-// of a name (x2, 42abc), except before the usual unit letters (5km). So are
-// digits that touch a power, a superscript or a vulgar fraction. A scale word
-// (thousand, million) is not read.
+// of a name (x2, 42nd), except before the usual unit letters (5km). A name is
+// passed over. Digits that are part of a quantity which is not read (√2, 2π,
+// 2^10, ±7, >7, 3 × 4, 12,34) are yielded as a number without a value.
 type lexer struct {
 	text   string
 	locale locale
@@ -33,9 +34,8 @@ type lexer struct {
 var (
 	expTail   = regexp.MustCompile(`^[eE]([+\-−]?)(\d+)`)
 	powerTail = regexp.MustCompile(`^\s?(?:[x×*·]|\\times|\\cdot)\s?10(?:\^\s?\{?\s?([+\-−]?\d{1,3})\s?\}?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))`)
-	texFrac   = regexp.MustCompile(`^\\[dt]?frac\s?\{\s?(\d{1,100})\s?\}\s?\{\s?(\d{1,100})\s?\}`)
 	percTail  = regexp.MustCompile(`^[ \x{00a0}\x{202f}]?(?:%|％|﹪|٪|\\%|(?i:percent|per cent)\b)`)
-	unitTail  = regexp.MustCompile(`^(?:[kcmμµ]?m|[kmμµ]?g|[kmMGT]?[WVB]|[kM]?Hz|[mcd]?[lL]|in|ft|yd|mi|mph|kph|kmh|lbs?|oz|st|hrs?|h|mins?|secs?|m?s|kWh|kcal|cal|[CFJN]|kN|kPa|Pa|ha)(?:[^\p{L}\p{Nd}_]|$)`)
+	unitTail  = regexp.MustCompile(`^(?:[kcmμµ]?m|[kmμµ]?g|[kmMGT]?[WV]|[kMGT]B|[kM]?Hz|[mcd]?[lL]|in|ft|yd|mi|mph|kph|kmh|lbs?|oz|st|hrs?|h|mins?|secs?|m?s|kWh|kcal|cal|[CFJN]|kN|kPa|Pa|ha)(?:[^\p{L}\p{Nd}_]|$)`)
 
 	zero = rat("0")
 )
@@ -102,7 +102,7 @@ func (x lexer) within(from, to int, yield func(number) bool) {
 		if !ok {
 			continue
 		}
-		if m, joined := mixed(x.text, held, n); joined {
+		if m, joined := x.join(held, n); joined {
 			held, n = nil, m
 		}
 		if !flush() {
@@ -113,24 +113,16 @@ func (x lexer) within(from, to int, yield func(number) bool) {
 	flush()
 }
 
-// mixed joins 2 and 1/2 in "2 1/2".
-func mixed(text string, held *number, n number) (number, bool) {
-	if held == nil || n.divisor == "" || n.negative || held.divisor != "" || held.percent || held.exponent != 0 ||
-		!whole(held.mantissa) || text[held.at.to:n.at.from] != " " {
-		return n, false
-	}
-	if rat(n.mantissa).Cmp(rat(n.divisor)) >= 0 {
-		return n, false
-	}
-	n.whole, n.negative, n.at.from = held.mantissa, held.negative, held.at.from
-	return n, true
-}
-
 // at lexes what starts at byte i. end is 0 when no run starts there; ok says
 // whether the run is a number.
 func (x lexer) at(i int) (n number, end int, ok bool) {
-	if x.text[i] == '\\' {
+	switch c := x.text[i]; {
+	case c == '\\':
 		return x.latex(i)
+	case c == 0xc2 || c == 0xe2: // the signs of vulgar fractions begin so
+		if n, end, ok := x.vulgarAt(i); end > 0 {
+			return n, end, ok
+		}
 	}
 	run, end := x.run(i)
 	if end == 0 {
@@ -138,41 +130,44 @@ func (x lexer) at(i int) (n number, end int, ok bool) {
 	}
 	digits, good := x.locale.digits(run)
 	n = number{at: region{i, end}, mantissa: digits}
-	good = good && !gluedLeft(x.text, i)
+	unread := func(why string) {
+		if n.unread == "" {
+			n.unread = why
+		}
+	}
+	if !good {
+		unread(unreadForm)
+	}
+	left := gluedLeft(x.text, i)
+	unread(left.unread)
 	if whole(run) {
 		if d, to, isFraction := x.divisor(end); isFraction {
 			n.divisor, end = d, to
-			good = good && d != ""
+			if d == "" {
+				unread(unreadDivision)
+			}
 		}
 	}
 	if n.divisor == "" {
 		var fits bool
-		n.exponent, end, fits = x.exponent(end)
-		good = good && fits
+		if n.exponent, end, fits = x.exponent(end); !fits {
+			unread(unreadRange)
+		}
 	}
-	if gluedRight(x.text, end) {
+	var why string
+	n.scale, end, why = x.scaleAt(i, end)
+	unread(why)
+	right := gluedRight(x.text, end)
+	unread(right.unread)
+	n.at.to = end
+	if left.name || right.name {
 		return number{}, end, false
 	}
-	n.at.to = end
 	x.finish(&n)
-	return n, max(end, n.at.to), good
+	return n, max(end, n.at.to), true
 }
 
-// latex lexes \frac{a}{b}.
-func (x lexer) latex(i int) (number, int, bool) {
-	m := texFrac.FindStringSubmatch(x.text[i:])
-	if m == nil {
-		return number{}, 0, false
-	}
-	n := number{at: region{i, i + len(m[0])}, mantissa: m[1], divisor: m[2]}
-	if rat(n.divisor).Cmp(zero) == 0 {
-		return number{}, n.at.to, false
-	}
-	x.finish(&n)
-	return n, n.at.to, true
-}
-
-// finish adds sign and percent sign.
+// finish adds sign and percent sign, and looks at what stands on both sides.
 func (x lexer) finish(n *number) {
 	tail := x.text[n.at.to:min(len(x.text), n.at.to+16)]
 	if strings.ContainsAny(tail, "%％﹪٪pP") {
@@ -182,6 +177,9 @@ func (x lexer) finish(n *number) {
 	}
 	if from, minus := sign(x.text, n.at.from, n.at.to); minus {
 		n.negative, n.at.from = true, from
+	}
+	if n.unread == "" {
+		n.unread = x.obstacle(n.at.from, n.at.to)
 	}
 }
 
@@ -219,12 +217,15 @@ func (x lexer) run(i int) (string, int) {
 	return string(b), j
 }
 
-// divisor takes "/b" behind a whole number. A divisor of "" means that what
+// divisor takes "/b" or " / b" behind a whole number. A divisor of "" means that what
 // stands there is no fraction but still belongs to the run (a date, 1/0).
 func (x lexer) divisor(i int) (string, int, bool) {
 	w := slashAt(x.text[i:])
 	if w == 0 {
-		return "", i, false
+		if !strings.HasPrefix(x.text[i:], " / ") {
+			return "", i, false
+		}
+		w = len(" / ")
 	}
 	if d, _ := digitAt(x.text[i+w:]); d < 0 {
 		return "", i, false

@@ -12,8 +12,8 @@ const (
 	maxExponent = 400
 )
 
-// number is one number in a text: sign, whole + mantissa × 10^exponent /
-// divisor. The parts are ASCII; at covers sign, digits and percent sign.
+// number is one number in a text: sign, (whole + mantissa × 10^exponent /
+// divisor) × 10^scale. The parts are ASCII; at covers sign, digits and percent sign.
 type number struct {
 	at       region
 	negative bool
@@ -21,7 +21,9 @@ type number struct {
 	mantissa string // digits with at most one point
 	exponent int
 	divisor  string // of a fraction, else ""
+	scale    int    // power of ten of a scale word: 6 for million
 	percent  bool
+	unread   string // why it has no value; then only at holds
 }
 
 func (n number) value() *big.Rat {
@@ -31,6 +33,9 @@ func (n number) value() *big.Rat {
 	}
 	if n.whole != "" {
 		v.Add(v, rat(n.whole))
+	}
+	if n.scale != 0 {
+		v.Mul(v, rat("1e"+strconv.Itoa(n.scale)))
 	}
 	if n.negative {
 		v.Neg(v)
@@ -42,7 +47,7 @@ func (n number) value() *big.Rat {
 // point, so that most numbers are compared without arithmetic. Zero has no
 // sign.
 func (n number) canonical() (string, bool) {
-	if n.whole != "" || n.exponent != 0 || n.divisor != "" || n.percent {
+	if n.whole != "" || n.exponent != 0 || n.divisor != "" || n.scale != 0 || n.percent {
 		return "", false
 	}
 	s := strings.TrimLeft(n.mantissa, "0")

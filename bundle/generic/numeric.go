@@ -25,7 +25,9 @@ import (
 //	extraction      lenient (default) or strict: only a number that stands
 //	                alone, where answer_pattern or the form of an answer puts it
 //
-// What counts as a number is described at lexer.
+// What counts as a number is described at lexer. Where the number that counts is
+// one that cannot be read, such as √2, nothing is extracted, and the rule says
+// why: no other number takes its place.
 type numeric struct {
 	pattern   *regexp.Regexp
 	first     bool
@@ -77,7 +79,9 @@ func (g *numeric) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) 
 		want[i] = n
 	}
 	lenient, strict := reading{rule: "no number"}, reading{rule: "no number alone"}
-	if got, how, ok := g.extract(a.Text); ok {
+	if got, how, ok := g.extract(a.Text); ok && got.unread != "" {
+		lenient.rule = how + " is not read: " + got.unread
+	} else if ok {
 		lenient = g.compare(want, got, how)
 		if at, ok := g.alone(a.Text); ok && at == got.at {
 			strict = g.compare(want, got, "number alone")
@@ -172,7 +176,7 @@ func soleNumber(s string, l locale) (number, bool) {
 		all = append(all, n)
 		return len(all) < 2
 	})
-	if len(all) != 1 {
+	if len(all) != 1 || all[0].unread != "" {
 		return number{}, false
 	}
 	rest := s[:all[0].at.from] + s[all[0].at.to:]
