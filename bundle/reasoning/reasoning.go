@@ -8,29 +8,31 @@
 //
 // Decisions:
 //
-//   - The answer is what stands after the last closing mark, without the white
-//     space that it begins with, whatever opened the block: templates of some
-//     models open it in the prompt, so that the text holds the closing mark
-//     only. lm-eval cuts at its think_end_token in the same way.
+//   - The answer is what stands after the last block, without the white space
+//     that it begins with. Where nothing stands there, it is the last text
+//     before: a model may explain itself behind its answer.
+//   - A closing mark that nothing opened ends a block as well: templates of some
+//     models open it in the prompt. lm-eval cuts at its think_end_token in the
+//     same way. All text before such a mark is reasoning, also where nothing
+//     stands behind it: what was tried and dropped must never be graded.
 //   - A block that is opened at the start of a line and not closed has no
 //     answer behind it: the model was cut off while it was thinking. Such an
 //     answer is truncated whatever finish reason came with it.
-//   - A mark inside a line opens nothing: prose about tags is an answer.
+//   - A mark inside a line opens a block only if one closes it: prose about tags
+//     is an answer.
+//   - A mark that an answer shows is none: in a fence of code, in a JSON value,
+//     or alone between quotation marks or backticks.
 //   - Text without any mark is passed on unchanged, byte for byte.
 package reasoning
 
-import (
-	"strings"
-
-	"github.com/evalrouter/evalrouter/bundle/pycompat/str"
-)
+import "strings"
 
 // Version is raised when any text could have another answer.
-const Version = "1"
+const Version = "2"
 
 // Answer is the part of a text that is graded.
 type Answer struct {
-	// Text is what stands behind the reasoning, and From where it starts, in
+	// Text is the answer beside the reasoning, and From where it starts, in
 	// bytes. Both are zero when the reasoning was never closed.
 	Text string
 	From int
@@ -62,30 +64,18 @@ func marks() [11]mark {
 	}
 }
 
-// Visible finds the answer of a text. It reads the text a fixed number of
+// Visible finds the answer of a text. It reads the text a bounded number of
 // times, whatever is in it, and copies nothing.
 func Visible(text string) Answer {
-	a := Answer{Text: text}
-	from, opened := 0, -1
 	for i := range len(text) {
 		if !firsts[text[i]] {
 			continue
 		}
-		switch kind, size := markAt(text[i:]); kind {
-		case shuts:
-			from = max(from, i+size)
-		case opens:
-			opened = i
+		if kind, _ := markAt(text[i:]); kind != noMark {
+			return split(text)
 		}
 	}
-	if opened >= from && opensLine(text[from:]) {
-		return Answer{Found: true, Open: true}
-	}
-	if from > 0 {
-		a.Text, a.Found = str.LStrip(text[from:]), true
-		a.From = len(text) - len(a.Text)
-	}
-	return a
+	return Answer{Text: text}
 }
 
 // firsts are the bytes that a mark begins with, seconds those that follow a <
@@ -121,14 +111,4 @@ func search(text string) (markKind, int) {
 		}
 	}
 	return noMark, 0
-}
-
-// opensLine says whether a line of text starts with an opening mark.
-func opensLine(text string) bool {
-	for line := range strings.Lines(text) {
-		if kind, _ := markAt(strings.TrimLeft(line, " \t\r\v\f")); kind == opens {
-			return true
-		}
-	}
-	return false
 }
