@@ -17,6 +17,9 @@ func whole(n int, format string, args ...any) problem {
 
 func arithmetic(r *rng, level int) draft {
 	p := pick(r, wordProblems[level])(r)
+	for !told(hundredths(p.hundredths)) {
+		p = pick(r, wordProblems[level])(r)
+	}
 	return draft{
 		prompt: p.text + "\n\n" + r.oneOf(
 			"Work through the problem, then end with a line of the form \"ANSWER: N\", where N is the number alone, without a unit.",

@@ -17,7 +17,9 @@
 //
 // Each is graded by the rules of the family that it declares: numbers, dates
 // and words by Inspect's match at the end of the answer, letters by its choice,
-// JSON by SOB's value accuracy, under which 12 and 12.00 are equal.
+// JSON by SOB's value accuracy, under which 12 and 12.00 are equal. Match
+// compares five significant digits, so no number that is asked for has more:
+// one wrong digit is always wrong.
 package builtin
 
 import (
@@ -97,13 +99,16 @@ func List() []Benchmark {
 			Grader:      bundle.GraderConfig{Kind: inspect.Choice}, MaxOutputTokens: 1536, generate: logic,
 		},
 		{
-			Slug: "units", Name: "Unit conversion", Category: "mathematics", Family: FamilyInspect,
+			Slug: "units", Version: "2", Name: "Unit conversion", Category: "mathematics", Family: FamilyInspect,
 			Description: "Conversions of length, mass, volume, time, data, temperature, speed and compound quantities, all with exact decimal answers.",
 			Grader:      lastWord(), MaxOutputTokens: 768, generate: units,
 		},
 	}
 	for i := range all {
-		all[i].Version, all[i].Metrics, all[i].License = "1", []string{"accuracy"}, "MIT"
+		all[i].Metrics, all[i].License = []string{"accuracy"}, "MIT"
+		if all[i].Version == "" {
+			all[i].Version = "1"
+		}
 	}
 	return all
 }

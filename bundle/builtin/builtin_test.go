@@ -183,6 +183,40 @@ func TestReply_GradesAsMeant(t *testing.T) {
 	})
 }
 
+// An answer with any one digit changed is wrong, for every task whose answer is
+// a number: the family's rule sees every digit.
+func TestGold_OneWrongDigitIsWrong(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, b builtin.Benchmark) {
+		if b.Category != "mathematics" {
+			return // its answers are no numbers
+		}
+		g, err := families.Grader(b.Grader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seed := range []uint64{builtin.DefaultSeed, 3} {
+			ts := b.Tasks(seed, builtin.DefaultSize)
+			for pos := range ts.Len() {
+				x := task(t, ts, pos)
+				gold := x.Target[0]
+				for i := range gold {
+					if gold[i] < '0' || gold[i] > '9' {
+						continue
+					}
+					for step := byte(1); step < 10; step++ {
+						text := gold[:i] + string('0'+(gold[i]-'0'+step)%10) + gold[i+1:]
+						v, err := g.Grade(x, bundle.Answer{Text: "ANSWER: " + text, Finish: bundle.FinishStop})
+						if err != nil || v.Outcome != bundle.Wrong {
+							t.Fatalf("task %d: %s for %s is %+v, %v", pos, text, gold, v, err)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestBenchmarks_Described(t *testing.T) {
 	t.Parallel()
 	digests := map[string]bool{}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"math/big"
+	"strings"
 )
 
 // conversion is a question and its exact answer in the unit that it names.
@@ -14,6 +15,9 @@ type conversion struct {
 
 func units(r *rng, level int) draft {
 	c := pick(r, conversions[level])(r)
+	for !told(decimal(c.answer)) {
+		c = pick(r, conversions[level])(r)
+	}
 	return draft{
 		prompt: c.text + "\n\n" + r.oneOf("Do not round.", "Give the exact value.", "No rounding is needed.", "Keep all decimals.") + " " + r.oneOf(
 			"End with a line of the form \"ANSWER: N\", where N is the exact value as a decimal number without the unit.",
@@ -22,6 +26,13 @@ func units(r *rng, level int) draft {
 		),
 		target: decimal(c.answer),
 	}
+}
+
+// told says whether the family's rule tells a number from every other with as
+// many digits: match compares five significant digits.
+func told(number string) bool {
+	const compared = 5
+	return len(strings.TrimLeft(strings.NewReplacer("-", "", ".", "").Replace(number), "0")) <= compared
 }
 
 var conversions = [3][]func(*rng) conversion{
