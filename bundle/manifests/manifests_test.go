@@ -222,6 +222,48 @@ func publishedAnswers(t *testing.T, path string) []published {
 	return out
 }
 
+// The line that a prompt asks for counts before any number that stands behind
+// it, the last such line before the others, and without one the last number.
+func TestGrade_AnswerLineOutranksOtherNumbers(t *testing.T) {
+	t.Parallel()
+	all, err := manifests.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.Grader.Kind != "numeric" {
+			continue
+		}
+		for _, tt := range []struct {
+			name, text string
+			want       bundle.Outcome
+		}{
+			{"a remark behind it", "6 and 12\nANSWER: 18\n\nThis took 3 steps.", bundle.Right},
+			{"another number on it", "It is 18.\nANSWER: 17\nor 18", bundle.Wrong},
+			{"the last of two", "ANSWER: 17\nI made a mistake.\nANSWER: 18\n(2 tries)", bundle.Right},
+			{"an example before it", "The form is ANSWER: N.\n- **ANSWER:** 18\n2 tries", bundle.Wrong},
+			{"in bold", "**ANSWER:** 18\n2 tries", bundle.Right},
+			{"a quantity that is not read", "It is 18.\nANSWER: √18\n18", bundle.ExtractionFailed},
+			{"a sum on it", "ANSWER: 6 + 12 = 18\n2 steps", bundle.Right},
+			{"no number on it", "ANSWER: eighteen\nwhich is 18", bundle.Right},
+			{"none", "6 and 12 are 18", bundle.Right},
+			{"the word in prose", "The answer: 17 is too low, so 18", bundle.Right},
+		} {
+			t.Run(m.Slug+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
+				g, err := families.Grader(m.Grader)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := g.Grade(bundle.Task{ID: "t", Target: []string{"18"}}, bundle.Answer{Text: tt.text, Finish: bundle.FinishStop})
+				if err != nil || v.Outcome != tt.want {
+					t.Errorf("%+v, %v, want %s", v, err, tt.want)
+				}
+			})
+		}
+	}
+}
+
 // The line that the prompts ask for is often written in bold, and is right all
 // the same under every profile that asks for it.
 func TestGrade_AnswerLineInBold(t *testing.T) {
