@@ -62,7 +62,7 @@ func Kinds() []string {
 	return []string{Match, Includes, Pattern, Answer, Choice, Exact, F1, MathString}
 }
 
-// version is raised when any verdict of any kind could change.
+// version is raised when any verdict of any kind that New builds could change.
 const version = "1"
 
 // maxPattern bounds a declared pattern, in bytes.
@@ -91,7 +91,7 @@ func New(c bundle.GraderConfig) (*Grader, error) {
 	if len(r.Problems) > 0 {
 		return nil, refusal(r.Problems)
 	}
-	g.id = identity(c.Kind, o.filled)
+	g.id = identity(c.Kind, version, o.filled)
 	g.equal = g.rule + ", equal"
 	return g, nil
 }
@@ -208,7 +208,7 @@ func refusal(problems []*strict.Problem) error {
 }
 
 // identity names a kind with its options, defaults filled in.
-func identity(kind string, filled map[string]any) bundle.Identity {
+func identity(kind, version string, filled map[string]any) bundle.Identity {
 	raw, err := json.Marshal(filled) // sorted keys; strings, flags and lists only
 	if err != nil {
 		panic("inspect: options of " + kind + " cannot be written: " + err.Error())

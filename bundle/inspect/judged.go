@@ -30,6 +30,9 @@ const (
 // IsJudged says whether a kind is one of NewJudged's.
 func IsJudged(kind string) bool { return kind == ModelGradedQA || kind == ModelGradedFact }
 
+// judgedVersion is raised when a verdict of either kind could change.
+const judgedVersion = "2"
+
 // Limits of a panel.
 const (
 	maxJudges       = 9
@@ -44,7 +47,8 @@ var routeShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$`)
 // Judged is a model-graded scorer. Several judges vote, and a tie goes to the
 // grade that was given first, as Inspect's mode reducer has it.
 //
-// Two things are stricter than in Inspect. A reply must have been finished and
+// Three things are stricter than in Inspect. An answer that is empty or was cut
+// off is no answer to pay judges for: it is labelled as that. A reply must have been finished and
 // must end with the line that was asked for, so that a grade which a judge
 // quotes from the answer, or which stands where a reply was cut off, is not
 // taken for its own. And one reply without a verdict leaves the task without a
@@ -86,7 +90,7 @@ func NewJudged(c bundle.GraderConfig) (*Judged, error) {
 	if len(r.Problems) > 0 {
 		return nil, refusal(r.Problems)
 	}
-	g.id = identity(c.Kind, o.filled)
+	g.id = identity(c.Kind, judgedVersion, o.filled)
 	return g, nil
 }
 
@@ -148,7 +152,12 @@ func (g *Judged) Prompt(t bundle.Task, a bundle.Answer, nonce string) ([]bundle.
 
 // Verdict takes the vote.
 func (g *Judged) Verdict(_ bundle.Task, a bundle.Answer, replies []bundle.Answer) (bundle.Verdict, error) {
-	if len(replies) == 0 {
+	switch {
+	case a.Finish == bundle.FinishLength:
+		return bundle.Verdict{Outcome: bundle.Truncated, Rule: "cut off, not judged"}, nil
+	case str.Strip(a.Text) == "":
+		return bundle.Verdict{Outcome: bundle.Empty, Rule: "no text, not judged"}, nil
+	case len(replies) == 0:
 		return bundle.Verdict{}, bundle.ErrNeedsJudges
 	}
 	grades := make([]string, len(replies))
@@ -165,15 +174,9 @@ func (g *Judged) Verdict(_ bundle.Task, a bundle.Answer, replies []bundle.Answer
 		v.Rule = "judges say " + strings.Join(grades, " ") + ", most " + grade
 	}
 	v.Score, _ = score.DefaultToFloat().Float(grade)
-	switch {
-	case v.Score == 1:
+	v.Outcome = bundle.Wrong
+	if v.Score == 1 {
 		v.Outcome = bundle.Right
-	case a.Finish == bundle.FinishLength:
-		v.Outcome = bundle.Truncated
-	case str.Strip(a.Text) == "":
-		v.Outcome = bundle.Empty
-	default:
-		v.Outcome = bundle.Wrong
 	}
 	return v, nil
 }

@@ -111,9 +111,11 @@ func TestJudged_Verdict(t *testing.T) {
 		{name: "one without a verdict", options: three, replies: says("GRADE: C", "GRADE: C", "hm"), fault: fault(2)},
 		{name: "a fault before the rest has replied", options: three, replies: says("GRADE: C", "hm"), fault: fault(1)},
 		{name: "a tie goes to the first", options: `{"judges":["a","b"]}`, replies: says("GRADE: I", "GRADE: C"), outcome: bundle.Wrong},
-		{name: "a wrong answer that was cut off", options: one, answer: bundle.Answer{Text: "x", Finish: bundle.FinishLength}, replies: says("GRADE: I"), outcome: bundle.Truncated},
-		{name: "a right answer that was cut off", options: one, answer: bundle.Answer{Text: "x", Finish: bundle.FinishLength}, replies: says("GRADE: C"), outcome: bundle.Right, score: 1},
-		{name: "no answer", options: one, answer: bundle.Answer{Text: " \n"}, replies: says("GRADE: I"), outcome: bundle.Empty},
+		{name: "an answer that was cut off", options: one, answer: bundle.Answer{Text: "x", Finish: bundle.FinishLength}, outcome: bundle.Truncated},
+		{name: "an answer that was cut off, though it was judged", options: one, answer: bundle.Answer{Text: "x", Finish: bundle.FinishLength}, replies: says("GRADE: C"), outcome: bundle.Truncated},
+		{name: "an answer that was cut off before any text", options: one, answer: bundle.Answer{Finish: bundle.FinishLength}, outcome: bundle.Truncated},
+		{name: "no answer", options: one, answer: bundle.Answer{Text: " \n"}, outcome: bundle.Empty},
+		{name: "no answer, though it was judged", options: one, answer: bundle.Answer{Text: " \n"}, replies: says("GRADE: C"), outcome: bundle.Empty},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,9 @@ const (
 	// that was published for them: the platform pays for each.
 	maxUnreported = 3
 	maxOverBound  = 2
+	// maxUnusableInARow is how many replies of a judge may follow one another
+	// without a verdict: maxLostInARow of them while it has given none at all.
+	maxUnusableInARow = 10
 )
 
 // breaker stops a run whose provider loses answers or hides what they cost.
@@ -36,6 +39,9 @@ type breaker struct {
 	// seen is how many calls had begun when the last loss of the row was seen:
 	// only calls that began later say anything new.
 	seen int
+	// unusable is the row of replies without a verdict, with its own seen, and
+	// verdicts how many replies held one.
+	unusable, unusableSeen, verdicts int
 }
 
 func newBreaker(down core.Reason, unreported int) breaker {
@@ -88,4 +94,30 @@ func (b *breaker) loss(s settled, begun int) core.Stop {
 		return core.Stop{Reason: b.down, Detail: fmt.Sprintf("%d of %d calls lost their answers, the last: %s", b.lost, b.calls, s.detail)}
 	}
 	return core.Stop{}
+}
+
+// verdict counts whether a judge's reply holds a verdict. A task whose reply
+// holds none was paid for twice and is not graded.
+func (b *breaker) verdict(s settled, begun int) core.Stop {
+	switch {
+	case s.unknown || s.unjudged:
+		return core.Stop{} // no reply
+	case !s.unusable:
+		b.verdicts++
+		if s.number > b.unusableSeen {
+			b.unusable = 0
+		}
+		return core.Stop{}
+	case s.number > b.unusableSeen:
+		b.unusable++
+		b.unusableSeen = begun
+	}
+	most := maxUnusableInARow
+	if b.verdicts == 0 {
+		most = maxLostInARow
+	}
+	if b.unusable < most {
+		return core.Stop{}
+	}
+	return core.Stop{Reason: b.down, Detail: fmt.Sprintf("%d replies in a row held no verdict", b.unusable)}
 }

@@ -189,6 +189,7 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 			s.open, s.read = &a, j.read
 		}
 	}
+	s.unusable = j.intent.Judge && (resp.Refused || resp.Failed != "" || resp.Grade != nil && resp.Grade.JudgeCode != "")
 	if err := r.persist("record", func(ctx context.Context) error { return r.respond(ctx, resp) }); err != nil {
 		return settled{}, err
 	}

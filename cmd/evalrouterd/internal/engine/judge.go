@@ -294,6 +294,9 @@ func (r *runner) trip(s settled) core.Stop {
 		if why.Reason == "" {
 			why = r.doubts[p.part].loss(p.settled, r.dispatched)
 		}
+		if why.Reason == "" {
+			why = r.doubts[p.part].verdict(p.settled, r.dispatched)
+		}
 		if why.Reason != "" {
 			why.Detail = "judge " + r.judges[p.part].target.Name() + ": " + why.Detail
 			return why

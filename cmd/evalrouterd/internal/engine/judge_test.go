@@ -103,7 +103,7 @@ func TestJudges_EveryTaskIsJudgedOnceAndPaid(t *testing.T) {
 		t.Errorf("%d calls, %d at once; want 48 and at most 8", len(w.adapter.asked), w.adapter.most)
 	}
 	for s, err := range w.store.Samples(context.Background(), scope, id, 0) {
-		if err != nil || s.Charge != answerCost+2*replyCost || s.Rule != "judges say C C, most C" || s.Grader != "inspect/model_graded_qa@1" || s.MaxCost != worstCase+2*worstReply {
+		if err != nil || s.Charge != answerCost+2*replyCost || s.Rule != "judges say C C, most C" || s.Grader != "inspect/model_graded_qa@2" || s.MaxCost != worstCase+2*worstReply {
 			t.Errorf("task %d: %+v, %v", s.Idx, s.Sample, err)
 		}
 	}
@@ -129,22 +129,22 @@ func TestJudges_Outcomes(t *testing.T) {
 		answers, replies int
 	}{
 		{name: "wrong", judge: grades("I"), state: core.Completed, reason: core.ReasonCompleted, tallies: tallies{bundle.Wrong: 8}, answers: 8, replies: 8},
-		{name: "out of range", judge: grades("B"), state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		{name: "out of range", judge: grades("B"), state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeInvalid, answers: 3, replies: 3},
 		{name: "cut off", judge: func(provider.Request) provider.Outcome {
 			o := say("GRADE: C", 5, 5)
 			o.Finish = bundle.FinishLength
 			return o
-		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		}, state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeInvalid, answers: 3, replies: 3},
 		{name: "refusal", judge: func(provider.Request) provider.Outcome {
 			o := say("", 5, 5)
 			o.Refused = true
 			return o
-		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeRefused, answers: 8, replies: 8},
+		}, state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeRefused, answers: 3, replies: 3},
 		{name: "malformed", judge: func(provider.Request) provider.Outcome {
 			o := say("{", 5, 5)
 			o.Malformed = true
 			return o
-		}, state: core.Failed, reason: core.AllTasksFailed, tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeInvalid, answers: 8, replies: 8},
+		}, state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeInvalid, answers: 3, replies: 3},
 		{name: "the prompt is too long for the judge", judge: reject(provider.ThisTask, "context_too_long"), state: core.Failed, reason: core.AllTasksFailed,
 			tallies: tallies{core.JudgeError: 8}, code: core.CodeJudgeRejected, answers: 8},
 		{name: "a rejected credential", judge: reject(provider.Connection, core.CodeCredentialRejected), state: core.Failed, reason: core.JudgesUnavailable,
@@ -212,7 +212,7 @@ func TestJudges_ManyWithoutAVerdictWarn(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
 			w := judging(t, func(provider.Request) provider.Outcome {
-				if asked.Add(1) <= int64(tt.fails) {
+				if n := asked.Add(1); n > 1 && n <= int64(tt.fails)+1 {
 					return say("I cannot say.", 5, 5)
 				}
 				return say("GRADE: C", 5, 5)
@@ -223,6 +223,76 @@ func TestJudges_ManyWithoutAVerdictWarn(t *testing.T) {
 			found := strings.Contains(strings.Join(w.result(id).Warnings, "\n"), want)
 			if r.Tallies[core.JudgeError] != tt.fails || found != tt.warns {
 				t.Errorf("%v, warnings %q", r.Tallies, w.result(id).Warnings)
+			}
+		})
+	}
+}
+
+// A judge that gives no verdict any more stops the run before every answer is
+// bought, later when it gave some before.
+func TestJudges_ARowWithoutVerdictsStops(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		verdict  func(n int64) bool
+		answers  int // bought of 40
+		unjudged int
+	}{
+		{"none at all", func(int64) bool { return false }, 3, 3},
+		{"none after the first five", func(n int64) bool { return n <= 5 }, 15, 10},
+		{"every tenth", func(n int64) bool { return n%10 == 1 }, 40, 36},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			w := judging(t, func(provider.Request) provider.Outcome {
+				if tt.verdict(asked.Add(1)) {
+					return say("GRADE: C", 5, 5)
+				}
+				return say("It is fine.", 5, 5)
+			})
+			id := w.startJudged(40, 1, usd.Dollar, "judge-a")
+			r := w.wait(id)
+			if stopped := r.Reason == core.JudgesUnavailable; stopped != (tt.answers < 40) || stopped && r.State != core.Failed {
+				t.Errorf("%s, %s (%s)", r.State, r.Reason, r.Detail)
+			}
+			if r.Tallies[core.JudgeError] != tt.unjudged || r.Charged != usd.Micro(tt.answers)*(answerCost+replyCost) {
+				t.Errorf("%v, charged %s", r.Tallies, r.Charged)
+			}
+			w.boughtOnce()
+			w.events(id, r.Cap)
+		})
+	}
+}
+
+// An answer whose outcome is known is shown to no judge.
+func TestJudges_NoneForAnAnswerThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		answer provider.Outcome
+		want   bundle.Outcome
+	}{
+		{"empty", say(" \n", 10, 10), bundle.Empty},
+		{"reasoning alone", say("<think>It is.</think>", 10, 10), bundle.Empty},
+		{"cut off", func() provider.Outcome {
+			o := say("It is the", 10, 10)
+			o.Finish = bundle.FinishLength
+			return o
+		}(), bundle.Truncated},
+		{"refused", func() provider.Outcome {
+			o := say("I cannot.", 10, 10)
+			o.Refused = true
+			return o
+		}(), bundle.Refused},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := judging(t, grades("C"))
+			w.adapter.answer = func(bundle.Task, int) provider.Outcome { return tt.answer }
+			r := w.wait(w.startJudged(4, 1, usd.Dollar, "judge-a", "judge-b"))
+			if r.Tallies[tt.want] != 4 || len(w.adapter.asked) != 4 || r.Charged != 4*answerCost {
+				t.Errorf("%v, charged %s, asked %v", r.Tallies, r.Charged, w.adapter.asked)
 			}
 		})
 	}

@@ -88,6 +88,8 @@ type settled struct {
 	// why is a word for what happened and detail a sentence.
 	why, detail string
 	unknown     bool
+	// unusable says that a judge's reply came and holds no verdict.
+	unusable bool
 	// number counts the calls of this process in the order they began.
 	number int
 	// unreported says that a priced answer came without usable usage.

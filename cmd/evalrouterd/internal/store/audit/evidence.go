@@ -62,7 +62,8 @@ func blobs(ctx context.Context, q Reader) (out []Finding, err error) {
 }
 
 // judges holds the replies of each graded task against the judges that
-// its quote froze: every one of them replied, and nobody else.
+// its quote froze: every one of them replied, and nobody else. An answer that is
+// empty or was cut off has none.
 func judges(ctx context.Context, q Reader) (out []Finding, err error) {
 	panels, err := judgedRuns(ctx, q)
 	if err != nil {
@@ -71,7 +72,7 @@ func judges(ctx context.Context, q Reader) (out []Finding, err error) {
 	for _, p := range panels {
 		found, err := check{"sample.judges", fmt.Sprintf(`SELECT s.run_id || '/' || s.idx, 'graded without every judge of its panel, or with more'
 			FROM samples s WHERE s.run_id = '%s' AND s.state IN ('answered', 'graded') AND s.origin = 'new'
-			AND NOT (s.outcome = 'truncated' AND s.score = 0 AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge')) AND (
+			AND NOT (s.outcome IN ('truncated', 'empty') AND s.score = 0 AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge')) AND (
 			(SELECT count(*) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge' AND c.state = 'responded') <> %[2]d OR
 			coalesce((SELECT max(c.part) + 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge'), 0) <> %[2]d)`,
 			strings.ReplaceAll(string(p.run), "'", "''"), p.judges)}.run(ctx, q)
