@@ -42,12 +42,16 @@ import (
 // options are those of one entry of filter_list and of exact_match:
 //
 //	filter       list of {"function": NAME, ...}; without it the whole text
+//	filter_name  what lm-eval calls that entry, for exported files
 //	exact_match  {"ignore_case", "ignore_punctuation", "ignore_numbers", "regexes_to_ignore"}
 //	until        texts that end an answer: it is cut at the first of each in
 //	             turn, for providers that do not stop there themselves
 //	fallback     what the filters give when they find nothing, "[invalid]" by
 //	             default; it only decides the label
 const GenerateUntil = "lmeval/generate_until"
+
+// NoFilter is lm-eval's name for a task without a filter list.
+const NoFilter = "none"
 
 // Kinds lists the kinds of this family.
 func Kinds() []string { return []string{GenerateUntil} }
@@ -60,6 +64,7 @@ type Grader struct {
 	id       bundle.Identity
 	pipeline *filter.Pipeline
 	filtered bool
+	name     string // of the filter
 	fallback string
 	until    []string
 	generate process.Generate
@@ -117,6 +122,11 @@ func (g *Grader) read(d *value.Dict) error {
 				return errors.New("exact_match is no object")
 			}
 			exact, err = task.ExactMatch(args)
+		case "filter_name":
+			var ok bool
+			if g.name, ok = v.(string); !ok || g.name == "" || strings.Contains(g.name, ",") {
+				return errors.New("filter_name is no text without a comma")
+			}
 		case "until":
 			g.until, err = readStops(v)
 		case "fallback":
@@ -130,6 +140,14 @@ func (g *Grader) read(d *value.Dict) error {
 		if err != nil {
 			return err
 		}
+	}
+	switch {
+	case !g.filtered && g.name != "":
+		return errors.New("filter_name names no filter")
+	case !g.filtered:
+		g.name = NoFilter
+	case g.name == "":
+		g.name = steps[0].Function
 	}
 	if steps[len(steps)-1].Function != "take_first" {
 		return errors.New("the last filter is not take_first, so there would be no one answer")
@@ -189,6 +207,9 @@ func (g *Grader) cut(text string) string {
 
 // Identity names the kind with its options.
 func (g *Grader) Identity() bundle.Identity { return g.id }
+
+// Filter names the filter: by its declared name, else by its first step.
+func (g *Grader) Filter() string { return g.name }
 
 // Grade filters the text of an answer and compares it with the targets, of
 // which any may be right.

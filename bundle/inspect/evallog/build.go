@@ -193,6 +193,9 @@ func (s RunSample) dict(model, scorer string) (*value.Dict, error) {
 		chat = append(chat, reply)
 		put(out, "choices", []any{value.DictOf("message", reply, "stop_reason", stopReason(s.Answer.Finish))})
 	}
+	if why := stopReason(s.Answer.Finish); finishOf(why) != s.Answer.Finish {
+		put(out, "metadata", value.DictOf("finish_reason", string(s.Answer.Finish)))
+	}
 	put(d, "messages", chat)
 	put(d, "output", out)
 	scores := value.DictOf()

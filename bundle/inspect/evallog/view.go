@@ -85,6 +85,9 @@ func output(d *value.Dict) (string, bundle.Finish, error) {
 		return "", "", fmt.Errorf("choice is a value of type %s", value.TypeName(choices[0]))
 	}
 	finish := finishOf(text(first, "stop_reason"))
+	if why := text(dict(d, "metadata"), "finish_reason"); why != "" && finish == bundle.FinishUnknown {
+		finish = bundle.Finish(why) // one of ours that Inspect has no word for
+	}
 	if c, ok := d.Get("completion"); ok {
 		if t, ok := c.(string); ok {
 			return t, finish, nil

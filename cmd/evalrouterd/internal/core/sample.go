@@ -85,7 +85,7 @@ type Sample struct {
 	MaxCost   usd.Micro      // worst case of one call of each part and the judges
 	Charge    usd.Micro      // what counted against the cap
 	Score     *float64
-	Extracted string
+	Extracted string // at most MaxExtracted code points of it
 	Span      *[2]int
 	Rule      string
 	Grader    string // id@version
@@ -124,3 +124,7 @@ const (
 	CodeCredentialRejected = "credential_rejected"
 	CodeInternal           = "internal_error"
 )
+
+// MaxExtracted bounds the extracted answer that is kept beside a score, in code
+// points. The whole of it can be derived from the answer again.
+const MaxExtracted = 200

@@ -3,6 +3,7 @@ package export
 import (
 	"archive/zip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/inspect/evallog"
 	"github.com/evalrouter/evalrouter/bundle/inspect/metric"
+	"github.com/evalrouter/evalrouter/bundle/lmeval"
 	lmexport "github.com/evalrouter/evalrouter/bundle/lmeval/export"
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -33,22 +35,30 @@ func (a answered) text() string {
 	return *a.answer.Text
 }
 
+// ended says whether a task came to an end of its own. One that never ran is
+// told of by the planned count alone.
+func (r Row) ended() bool { return r.Score != nil || r.Code != "" }
+
+func (s Source) open(ctx context.Context, r Run, row Row, pos int) (out answered, err error) {
+	out = answered{Row: row, pos: pos}
+	if out.task, err = s.Tasks.Task(ctx, r.Quote.Profile, pos); err == nil {
+		out.answer, err = s.Answer(ctx, r, row)
+	}
+	return out, err
+}
+
 // opened yields the tasks that came to an end, with their content. Each range
 // over it reads the run again, so nothing is held.
 func (s Source) opened(ctx context.Context, r Run) iter.Seq2[answered, error] {
 	return func(yield func(answered, error) bool) {
 		order := r.Quote.Order()
 		for row, err := range s.Rows(ctx, r, 0) {
-			out := answered{Row: row}
-			if err == nil && row.Score == nil && row.Code == "" {
-				continue // never run: the planned count tells of it
+			var out answered
+			if err == nil && !row.ended() {
+				continue
 			}
 			if err == nil {
-				out.pos = order.At(row.Idx)
-				out.task, err = s.Tasks.Task(ctx, r.Quote.Profile, out.pos)
-			}
-			if err == nil {
-				out.answer, err = s.Answer(ctx, r, row)
+				out, err = s.open(ctx, r, row, order.At(row.Idx))
 			}
 			if !yield(out, err) || err != nil {
 				return
@@ -58,15 +68,24 @@ func (s Source) opened(ctx context.Context, r Run) iter.Seq2[answered, error] {
 }
 
 // InspectLog writes a run as a log of Inspect: an .eval archive, or a JSON
-// document. Reading it back gives the recorded scores. The run is read once
-// for each part of the log.
+// document. Reading it back gives the same log from both, with the recorded
+// scores. Samples stand in the order in which Inspect reads them, and the run is
+// read once for each part of the log.
 func (s Source) InspectLog(ctx context.Context, r Run, archive bool, out io.Writer) error {
 	run := inspectRun(r)
+	g, err := grader(r)
+	if err != nil {
+		return err
+	}
+	tasks, err := s.sorted(ctx, r, byID)
+	if err != nil {
+		return err
+	}
 	samples := func(yield func(evallog.RunSample, error) bool) {
-		for a, err := range s.opened(ctx, r) {
+		for a, err := range tasks {
 			var one evallog.RunSample
 			if err == nil {
-				one = inspectSample(r, a)
+				one = inspectSample(g, a)
 			}
 			if !yield(one, err) {
 				return
@@ -125,7 +144,7 @@ func scorerName(id string) string {
 	return id
 }
 
-func inspectSample(r Run, a answered) evallog.RunSample {
+func inspectSample(g bundle.Grader, a answered) evallog.RunSample {
 	out := evallog.RunSample{
 		ID: a.TaskID, Epoch: 1, Task: a.task, Answer: bundle.Answer{Text: a.text(), Finish: bundle.Finish(a.answer.Finish)}, Usage: usage(a.answer),
 		Metadata: value.DictOf("index", int64(a.Idx), "attempt", int64(a.Attempt), "charge_microusd", a.Charge.Wire()),
@@ -137,7 +156,7 @@ func inspectSample(r Run, a answered) evallog.RunSample {
 		out.Error = a.Code
 		return out
 	}
-	score := evallog.FromVerdict(bundle.Verdict{Outcome: a.Outcome, Score: *a.Score, Extracted: a.Extracted, Rule: a.Rule})
+	score := evallog.FromVerdict(bundle.Verdict{Outcome: a.Outcome, Score: *a.Score, Extracted: extracted(g, a), Rule: a.Rule})
 	_ = score.Metadata.Set("grader", a.Grader)
 	_ = score.Metadata.Set("grader_compat", a.Compat)
 	out.Score = &score
@@ -159,26 +178,19 @@ func stamp(t core.Micros) string {
 }
 
 // LMEval writes a run as lm-eval's results and samples files, in a ZIP archive
-// with the folder that lm-eval would make. Tasks without a score are left out
+// with the folder that lm-eval would make, samples in the order of their
+// documents. Tasks without a score are left out
 // of the samples and told in the counts.
 func (s Source) LMEval(ctx context.Context, r Run, out io.Writer) error {
 	p := r.Quote.Profile
 	res := lmexport.Results{
-		Task: p.Slug, Alias: p.Name, Version: p.Version, Model: r.Quote.Target.Name(), ModelSource: "evalrouter", Filter: "none", Metric: "score",
+		Task: p.Slug, Alias: p.Name, Version: p.Version, Model: r.Quote.Target.Name(), ModelSource: "evalrouter", Filter: p.Grader.ID, Metric: "score",
 		Started: time.UnixMicro(int64(r.StartedAt)), Ended: time.UnixMicro(int64(r.EndedAt)), Original: p.TaskCount,
 		Config: value.DictOf("task", p.Slug, "output_type", "generate_until", "metadata", value.DictOf("version", p.Version, "grader", p.Grader.ID+"@"+p.Grader.Version,
 			"grader_compat", p.Grader.Compat, "run_id", string(r.ID), "state", string(r.State), "planned", int64(r.Planned), "graded", int64(r.Tallies.Graded()))),
 	}
-	g, err := likely(r)
-	if err != nil {
+	if err := nameFigures(r, &res); err != nil {
 		return err
-	}
-	switch {
-	case g != nil:
-		res.Metric = g.Metric()
-		_ = res.Config.Set("output_type", "multiple_choice") // text is a key
-	case strings.HasPrefix(p.Grader.ID, "lmeval/"):
-		res.Metric = "exact_match"
 	}
 	if r.Planned < p.TaskCount {
 		res.Limit = r.Planned
@@ -198,13 +210,48 @@ func (s Source) LMEval(ctx context.Context, r Run, out io.Writer) error {
 	return nil
 }
 
+// nameFigures says by which filter and metric a run is scored: lm-eval's own
+// names for its graders, and the grader's id as the filter of any other.
+func nameFigures(r Run, res *lmexport.Results) error {
+	g, err := likely(r)
+	if err != nil {
+		return err
+	}
+	if g != nil {
+		res.Metric, res.Filter = g.Metric(), lmeval.NoFilter
+		_ = res.Config.Set("output_type", "multiple_choice") // text is a key
+		return nil
+	}
+	if res.Filter != lmeval.GenerateUntil {
+		return nil
+	}
+	var cfg bundle.GraderConfig
+	if err := json.Unmarshal(r.Quote.Profile.GraderConfig, &cfg); err != nil {
+		return fmt.Errorf("read grader: %w", err)
+	}
+	own, err := lmeval.New(cfg)
+	if err != nil {
+		return fmt.Errorf("make grader: %w", err)
+	}
+	res.Metric, res.Filter = "exact_match", own.Filter()
+	return nil
+}
+
 func (s Source) lmSamples(ctx context.Context, r Run, res lmexport.Results, z *zip.Writer, name string) (*lmexport.SampleFile, error) {
 	w, err := z.Create(name)
 	if err != nil {
 		return nil, err
 	}
+	g, err := grader(r)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := s.sorted(ctx, r, byDocument)
+	if err != nil {
+		return nil, err
+	}
 	file := lmexport.NewSampleFile(w)
-	for a, err := range s.opened(ctx, r) {
+	for a, err := range tasks {
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +259,7 @@ func (s Source) lmSamples(ctx context.Context, r Run, res lmexport.Results, z *z
 			continue
 		}
 		one := lmexport.Sample{
-			DocID: a.pos, Task: a.task, Answer: a.text(), Filtered: a.Extracted, Filter: res.Filter, Metric: res.Metric, Value: *a.Score,
+			DocID: a.pos, Task: a.task, Answer: a.text(), Filtered: extracted(g, a), Filter: res.Filter, Metric: res.Metric, Value: *a.Score,
 			GenArgs: value.DictOf("max_gen_toks", int64(r.Quote.OutputBound())),
 		}
 		for _, l := range a.answer.Likely {

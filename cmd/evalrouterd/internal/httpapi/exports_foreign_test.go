@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,13 +63,12 @@ func readLog(t *testing.T, b []byte) *evallog.Log {
 	return l
 }
 
-// shown is a log as text, its samples in the order of their ids.
+// shown is a log as text.
 func shown(l *evallog.Log) string {
 	lines := []string{}
 	for _, s := range l.Samples {
 		lines = append(lines, value.Repr(s))
 	}
-	slices.Sort(lines)
 	return value.Repr(l.Head) + strings.Join(lines, "\n") + value.Repr(l.Reductions)
 }
 
@@ -150,16 +148,20 @@ func TestExportLMEval(t *testing.T) {
 	if err := json.Unmarshal(files["results"], &results); err != nil {
 		t.Fatal(err)
 	}
-	n, sum := 0, 0.0
+	n, sum, last := 0, 0.0, -1.0
 	for line := range strings.Lines(string(files["samples"])) {
 		var s map[string]any
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			t.Fatal(err)
 		}
 		n, sum = n+1, sum+s["score"].(float64)
+		if id := s["doc_id"].(float64); id <= last || s["filter"] != "inspect/match" {
+			t.Errorf("document %v with the filter %v after document %v", id, s["filter"], last)
+		}
+		last = s["doc_id"].(float64)
 	}
 	task := results.Results["arithmetic"]
-	if n != run.GradedCount || results.NSamples["arithmetic"]["effective"] != n || task["score,none"] != sum/float64(n) {
+	if n != run.GradedCount || results.NSamples["arithmetic"]["effective"] != n || task["score,inspect/match"] != sum/float64(n) {
 		t.Errorf("%d lines with sum %v for %d graded tasks; results %v, %v", n, sum, run.GradedCount, task, results.NSamples)
 	}
 }

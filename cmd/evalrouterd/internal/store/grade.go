@@ -11,10 +11,6 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// maxExtracted bounds the extracted answer that is kept beside a score; the
-// span says where the whole of it stands.
-const maxExtracted = 200
-
 // RecordGrade settles an answered task, one whose judges were still to be asked
 // too. It needs nothing but what is stored, so it can be repeated at any time
 // for free.
@@ -55,7 +51,7 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	}
 	err := t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
 		charge = charge + $9, grader_compat = $10 WHERE run_id = $11 AND idx = $12 AND state = $13`,
-		string(v.Outcome), v.Score, text(cut(v.Extracted, maxExtracted)), begin, end, text(v.Rule), named(g.Grader), int64(t.now),
+		string(v.Outcome), v.Score, text(cut(v.Extracted, core.MaxExtracted)), begin, end, text(v.Rule), named(g.Grader), int64(t.now),
 		int64(cost), g.Grader.Compat, string(g.Run), g.Idx, string(from))
 	if err != nil {
 		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
@@ -81,7 +77,7 @@ func (t *tx) judgeFault(g core.Grade, cost usd.Micro) error {
 		return err
 	}
 	return t.one(`UPDATE samples SET rule = $1, grader = $2, grader_compat = $3 WHERE run_id = $4 AND idx = $5`,
-		text(cut(g.JudgeFault, maxExtracted)), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
+		text(cut(g.JudgeFault, core.MaxExtracted)), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
 }
 
 // named is a grader as id@version, "" for none.

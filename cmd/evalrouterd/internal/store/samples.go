@@ -29,11 +29,12 @@ const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s
 const samplePage = 500
 
 // Samples yields the tasks of a run that have left planned, in order, from a
-// place on.
+// place on. The first read is of one row, so that a reader of one task reads no
+// more.
 func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[SampleRow, error] {
 	return func(yield func(SampleRow, error) bool) {
-		for {
-			page, err := s.samplePage(ctx, sc, run, from)
+		for size := 1; ; size = samplePage {
+			page, err := s.samplePage(ctx, sc, run, from, size)
 			if err != nil {
 				yield(SampleRow{}, err)
 				return
@@ -43,7 +44,7 @@ func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from
 					return
 				}
 			}
-			if len(page) < samplePage {
+			if len(page) < size {
 				return
 			}
 			from = page[len(page)-1].Idx + 1
@@ -51,8 +52,8 @@ func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from
 	}
 }
 
-func (s *Store) samplePage(ctx context.Context, sc core.Scope, run core.RunID, from int) ([]SampleRow, error) {
-	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, samplePage, string(sc.Workspace))
+func (s *Store) samplePage(ctx context.Context, sc core.Scope, run core.RunID, from, size int) ([]SampleRow, error) {
+	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, size, string(sc.Workspace))
 	if err != nil {
 		return nil, err
 	}
