@@ -23,7 +23,12 @@ func (s *Service) judges(g bundle.Judged) ([]core.Judge, error) {
 		case !t.Priced:
 			return nil, core.Refuse(core.UnboundedModelCost, "this benchmark is graded by %s, which has no prices here", id).With("judge", id)
 		}
-		out = append(out, core.Judge{Target: t, MaxOutputTokens: min(panel.MaxOutputTokens, t.MaxOutputTokens)})
+		j := core.Judge{Target: t, MaxOutputTokens: min(panel.MaxOutputTokens, t.MaxOutputTokens)}
+		if least := j.LeastOutput(); j.MaxOutputTokens < least {
+			return nil, core.Refuse(core.FeatureUnavailable, "this benchmark is graded by %s in %d output tokens, and that model needs %d to come to a verdict; nothing was quoted. Raise max_output_tokens of its grader, or name another judge",
+				id, j.MaxOutputTokens, least).With("judge", id).With("least_output_tokens", least)
+		}
+		out = append(out, j)
 	}
 	return out, nil
 }

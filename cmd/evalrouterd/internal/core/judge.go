@@ -15,6 +15,29 @@ type Judge struct {
 	MaxOutputTokens int `json:"max_output_tokens"`
 }
 
+// The least output that a judge must have for its reply: the line with its
+// grade, and where it reasons under the same limit, room to do so before. A
+// reply that is cut off holds no verdict, and is paid for all the same.
+const (
+	minReply         = 16
+	minReasonedReply = 1024
+)
+
+// LeastOutput is the least output limit under which the judge can give a
+// verdict.
+func (j Judge) LeastOutput() int {
+	r := j.Target.Reasoning
+	switch {
+	case j.Target.OutputBound == BoundsVisible, // reasoning comes on top
+		r.Mode != ReasoningEfforts && r.Mode != ReasoningBudget && r.Mode != ReasoningFixed,
+		r.Mode == ReasoningEfforts && r.DefaultEffort == "none":
+		return minReply
+	case r.Mode == ReasoningBudget:
+		return max(minReasonedReply, r.DefaultTokens+minReply)
+	}
+	return minReasonedReply
+}
+
 // AnswerBytes is the most bytes of an answer that a judge's worst case is
 // computed for: eight for each token that the answer may have. A longer answer
 // is judged too if its real bound still fits in what was set aside.

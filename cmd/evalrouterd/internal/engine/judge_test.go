@@ -28,7 +28,9 @@ func judgeRoutes() []core.Target {
 	a.RouteID, a.JudgeOnly = "judge-a", true
 	b := a
 	b.RouteID = "judge-b"
-	return []core.Target{a, b}
+	thinks := a
+	thinks.RouteID, thinks.Reasoning = "judge-thinks", core.Reasoning{Mode: core.ReasoningFixed}
+	return []core.Target{a, b, thinks}
 }
 
 // A judged task reserves 100 tokens each way for its answer, and 100 in and 20
@@ -354,6 +356,20 @@ func TestJudges_Quote(t *testing.T) {
 	request.Cap, request.Route = &cap, "judge-a"
 	if _, err := w.admit.Quote(ctx, scope, request); !refusedAs(err, core.JudgeOnlyRoute) {
 		t.Errorf("a judge as the model: %v", err)
+	}
+}
+
+// A judge that would spend its few tokens on reasoning is refused before any
+// answer is bought.
+func TestJudges_QuoteRefusesStarvedJudges(t *testing.T) {
+	t.Parallel()
+	w := judging(t, grades("C"))
+	cap := usd.Dollar
+	_, err := w.admit.Quote(context.Background(), scope, admission.QuoteRequest{
+		Profile: w.addJudged(3, "judge-a", "judge-thinks"), Route: target.RouteID, Full: true, Cap: &cap,
+	})
+	if !refusedAs(err, core.FeatureUnavailable) || !strings.Contains(err.Error(), "judge-thinks in 20 output tokens") {
+		t.Errorf("a judge that reasons, with 20 tokens for it and its verdict: %v", err)
 	}
 }
 
