@@ -22,7 +22,8 @@ import (
 //
 // The letter is looked for in this order, and in each place the last one
 // that names an option counts: what answer_pattern marks; an answer line or
-// sentence (Answer: B, the correct option is B); a boxed letter; a text that
+// sentence (Answer: B, the correct option is B, option B is correct); a boxed
+// letter; a text that
 // is only a letter, or opens or closes with a line that is one; the words of
 // exactly one option standing alone. A place that names two options at once
 // names none. A and I before a word are English, not letters, unless the word
@@ -106,14 +107,12 @@ func (p picker) pick(pattern *regexp.Regexp) (picked, bool) {
 			return got, true
 		}
 	}
-	for _, m := range []struct {
-		re  *regexp.Regexp
-		how string
-	}{{answerMark, "answer line"}, {boxedMark, "boxed letter"}} {
-		for _, at := range slices.Backward(lastOf(m.re.FindAllStringIndex(p.text, -1))) {
-			if got, ok := p.place(p.line(at[1]), m.how); ok {
-				return got, true
-			}
+	if got, ok := p.sentences(); ok {
+		return got, true
+	}
+	for _, at := range slices.Backward(lastOf(boxedMark.FindAllStringIndex(p.text, -1))) {
+		if got, ok := p.place(p.line(at[1]), "boxed letter"); ok {
+			return got, true
 		}
 	}
 	return p.bare()

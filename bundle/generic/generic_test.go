@@ -370,7 +370,7 @@ func TestGrade_LongHostileAnswers(t *testing.T) {
 	for name, unit := range map[string]string{
 		"digits": "1", "separated digits": "1,", "points": ".", "signs": "- ", "slashes": "1/", "exponents": "1e1", "fractions": "\\frac{1}", "letters": "a1",
 		"open objects": `{"a":`, "open braces": "{", "open strings": `{"a":"`, "objects": "{} ", "fences": "```\n", "tilde": "~~~json\n{\n",
-		"answers": "Answer: ", "boxes": `\boxed{`, "wrapping": "Answer: (*[", "blanks": " ", "broken": "\xff", "spaces between digits": "1\u00a0",
+		"answers": "Answer: ", "sentences": "option A is correct or ", "boxes": `\boxed{`, "wrapping": "Answer: (*[", "blanks": " ", "broken": "\xff", "spaces between digits": "1\u00a0",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
