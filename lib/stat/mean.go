@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Estimate is a mean and what is known of its error. Mean, Clustered, PassAt,
-// PassAll and Tally.WinRate make one.
+// Estimate is a mean and what is known of its error. Mean, FromSums,
+// Clustered, PassAt, PassAll and Tally.WinRate make one.
 type Estimate struct {
 	Mean float64
 	// N counts the values. Units counts the independent ones among them: the
@@ -72,6 +72,32 @@ func (e Estimate) P(null float64) (float64, error) {
 // finite, and for values whose squares leave float64.
 func Mean(values []float64) (Estimate, error) {
 	return estimate(values, singles(values))
+}
+
+// FromSums is Mean of n values between 0 and 1 of which only the sum and the sum
+// of squares are kept. A spread that rounding alone could have made is none. It
+// fails as Mean does, and with Impossible for sums that no such values have.
+func FromSums(n int, sum, squares float64) (Estimate, error) {
+	count := float64(n)
+	// rounding is the most that adding up n numbers of at most 1 can be off.
+	rounding := count * count * 0x1p-52
+	switch {
+	case n == 0:
+		return Estimate{}, NoData
+	case n < 0, !(sum >= 0 && sum <= count+rounding), !(squares >= 0 && squares <= sum+rounding):
+		return Estimate{}, fmt.Errorf("use the sums %v and %v of %d values: %w", sum, squares, n, Impossible)
+	}
+	e := Estimate{Mean: sum / count, N: n, Units: n}
+	deviations := squares - sum*sum/count
+	switch {
+	case n == 1:
+		e.reason = TooFew
+	case deviations <= rounding:
+		e.reason = NoSpread
+	default:
+		e.stdErr = math.Sqrt(deviations / (count - 1) / count)
+	}
+	return e, nil
 }
 
 // Clustered estimates the mean of values that are alike within a cluster,

@@ -269,3 +269,57 @@ func TestNothingIsNotANumber(t *testing.T) {
 		seen("tasks", err)
 	})
 }
+
+// Two sums are enough for what Mean makes of the values.
+func TestFromSums_IsMean(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.9, 1}), 2, 300).Draw(t, "values")
+		sum, squares := 0.0, 0.0
+		for _, v := range values {
+			sum, squares = sum+v, squares+v*v
+		}
+		want, err := stat.Mean(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := stat.FromSums(len(values), sum, squares)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, errA := want.Interval(0.95)
+		b, errB := got.Interval(0.95)
+		if !errors.Is(errB, errA) || math.Abs(got.Mean-want.Mean) > 1e-12 || math.Abs(a.Lower-b.Lower) > 1e-9 || math.Abs(a.Upper-b.Upper) > 1e-9 {
+			t.Errorf("%v, %v %v; want %v, %v %v", got.Mean, b, errB, want.Mean, a, errA)
+		}
+	})
+}
+
+func TestFromSums_Refuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		n            int
+		sum, squares float64
+		want         error
+	}{
+		{"nothing", 0, 0, 0, stat.NoData},
+		{"fewer than nothing", -1, 0, 0, stat.Impossible},
+		{"a sum above the count", 2, 3, 2, stat.Impossible},
+		{"squares above the sum", 2, 1, 1.5, stat.Impossible},
+		{"no number", 2, math.NaN(), 1, stat.Impossible},
+		{"one value", 1, 0.5, 0.25, stat.TooFew},
+		{"equal values", 3, 0.3, 0.03, stat.NoSpread},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e, err := stat.FromSums(tt.n, tt.sum, tt.squares)
+			if err == nil {
+				_, err = e.Interval(0.95)
+			}
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+		})
+	}
+}

@@ -58,15 +58,23 @@ func Accuracy(right, n int) core.Metric {
 	return m
 }
 
-// meanScore has no interval here: which one is right is for the benchmark's
-// family to say.
+// meanScore is the mean with Student's t interval, cut to the range of scores.
+// Where the scores have no spread, or are one, there is no interval: nothing is
+// known of its width.
 func meanScore(s core.Scores) core.Metric {
-	n := float64(s.N)
-	m := core.Metric{Key: "mean_score", Name: "Mean score", Value: s.Sum / n, N: s.N}
-	if s.N > 1 {
-		v := max(0, (s.SumSq-s.Sum*s.Sum/n)/(n-1))
-		se := math.Sqrt(v / n)
-		m.StdErr = &se
+	m := core.Metric{Key: "mean_score", Name: "Mean score", Value: s.Sum / float64(s.N), N: s.N}
+	e, err := stat.FromSums(s.N, s.Sum, s.SumSq)
+	if err != nil {
+		return m
+	}
+	se, err := e.StdErr()
+	if err != nil {
+		return m
+	}
+	m.StdErr = &se
+	if iv, err := e.Interval(0.95); err == nil {
+		iv = iv.Within(0, 1)
+		m.Interval = &core.Interval{Method: "student_t", Lower: iv.Lower, Upper: iv.Upper}
 	}
 	return m
 }

@@ -111,7 +111,7 @@ func metrics(e ended) []api.MetricRecord {
 		if m.Interval != nil {
 			rec.Uncertainty = &api.Uncertainty{Interval: interval(*m.Interval, m.N, e.result.Planned, e.Quote)}
 		} else {
-			rec.Uncertainty = &api.Uncertainty{Reason: ptr("which interval is right is not settled for this score")}
+			rec.Uncertainty = &api.Uncertainty{Reason: ptr("there are too few scores, or they do not differ")}
 		}
 		out = append(out, rec)
 	}
