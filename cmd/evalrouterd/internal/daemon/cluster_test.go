@@ -165,7 +165,7 @@ func TestCluster_WorkerDies(t *testing.T) {
 	const tasks, concurrency = 500, 4
 	id := c.start(tasks, concurrency)
 	graded := func() int {
-		return c.count(`SELECT count(*) FROM samples WHERE run_id = $1 AND state = 'graded'`, id)
+		return c.count(`SELECT count(*) FROM samples WHERE run = (SELECT num FROM runs WHERE id = $1) AND state = 'graded'`, id)
 	}
 	killed := 0
 	for range 2 {
@@ -176,12 +176,12 @@ func TestCluster_WorkerDies(t *testing.T) {
 		if w == nil {
 			t.Fatalf("process %d works on the run; it is none of %v", pid, workers)
 		}
-		before := c.list(`SELECT idx || ' ' || outcome FROM samples WHERE run_id = $1 AND state = 'graded' ORDER BY idx`, id)
+		before := c.list(`SELECT idx || ' ' || outcome FROM samples WHERE run = (SELECT num FROM runs WHERE id = $1) AND state = 'graded' ORDER BY idx`, id)
 		w.signal(t, syscall.SIGKILL)
 		<-w.gone
 		killed++
 		after := map[string]bool{}
-		for _, s := range c.list(`SELECT idx || ' ' || outcome FROM samples WHERE run_id = $1 AND state = 'graded' ORDER BY idx`, id) {
+		for _, s := range c.list(`SELECT idx || ' ' || outcome FROM samples WHERE run = (SELECT num FROM runs WHERE id = $1) AND state = 'graded' ORDER BY idx`, id) {
 			after[s] = true
 		}
 		for _, s := range before {
@@ -196,10 +196,10 @@ func TestCluster_WorkerDies(t *testing.T) {
 	if total := unresolved + outcomes["right"] + outcomes["wrong"]; total != tasks || unresolved > killed*concurrency || status != "completed" && status != "partial" {
 		t.Errorf("after %d kills the run is %s with %v", killed, status, outcomes)
 	}
-	if n := c.count(`SELECT count(*) FROM calls WHERE run_id = $1 AND state = 'unknown'`, id); n != unresolved {
+	if n := c.count(`SELECT count(*) FROM calls WHERE run = (SELECT num FROM runs WHERE id = $1) AND state = 'unknown'`, id); n != unresolved {
 		t.Errorf("%d unknown calls and %d unresolved tasks", n, unresolved)
 	}
-	if n := c.count(`SELECT count(*) FROM (SELECT idx FROM calls WHERE run_id = $1 AND sent_at > 0 AND state <> 'rejected' AND state <> 'voided' GROUP BY idx HAVING count(*) > 1) twice`, id); n != 0 {
+	if n := c.count(`SELECT count(*) FROM (SELECT idx FROM calls WHERE run = (SELECT num FROM runs WHERE id = $1) AND sent_at > 0 AND state <> 'rejected' AND state <> 'voided' GROUP BY idx HAVING count(*) > 1) twice`, id); n != 0 {
 		t.Errorf("%d tasks were asked twice", n)
 	}
 	c.clean()
@@ -236,7 +236,7 @@ func TestCluster_HandsOverAndCancels(t *testing.T) {
 		t.Errorf("after SIGTERM the status is %d: %s", status, first.stderr)
 	}
 	until(t, second, "the second worker", func() bool { return c.owner(id) == second.cmd.Process.Pid })
-	if n := c.count(`SELECT count(*) FROM calls WHERE run_id = $1 AND state = 'unknown'`, id); n != 0 {
+	if n := c.count(`SELECT count(*) FROM calls WHERE run = (SELECT num FROM runs WHERE id = $1) AND state = 'unknown'`, id); n != 0 {
 		t.Errorf("%d calls are unknown after an orderly end", n)
 	}
 	// A follower elsewhere hears of what a worker writes.

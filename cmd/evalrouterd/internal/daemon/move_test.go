@@ -71,7 +71,7 @@ func TestMigrate(t *testing.T) {
 	})
 	run(t, "audit", "--data", dir, "--database-file", file).ok(t)
 	var unresolved, graded int
-	if err := db.QueryRow(`SELECT count(*) FILTER (WHERE state = 'unresolved'), count(*) FILTER (WHERE state = 'graded') FROM samples WHERE run_id = $1`, r.ID).Scan(&unresolved, &graded); err != nil {
+	if err := db.QueryRow(`SELECT count(*) FILTER (WHERE state = 'unresolved'), count(*) FILTER (WHERE state = 'graded') FROM samples WHERE run = (SELECT num FROM runs WHERE id = $1)`, r.ID).Scan(&unresolved, &graded); err != nil {
 		t.Fatal(err)
 	}
 	if unresolved > 4 || graded+unresolved != 200 {
@@ -204,7 +204,7 @@ func TestCluster_SessionsAreKilled(t *testing.T) {
 			}
 		}
 	}
-	if n := c.count(`SELECT count(*) FROM (SELECT idx FROM calls WHERE run_id = $1 AND state IN ('responded', 'unknown', 'late') GROUP BY idx HAVING count(*) > 1) twice`, id); n != 0 {
+	if n := c.count(`SELECT count(*) FROM (SELECT idx FROM calls WHERE run = (SELECT num FROM runs WHERE id = $1) AND state IN ('responded', 'unknown', 'late') GROUP BY idx HAVING count(*) > 1) twice`, id); n != 0 {
 		t.Errorf("%d tasks were asked twice", n)
 	}
 	c.clean()

@@ -63,7 +63,7 @@ func (f *flagSet) sharing() func(place) (sharing, error) {
 
 // openShared opens an installation in PostgreSQL. Its times are the database's.
 func openShared(ctx context.Context, d dataDir, p place) (*open, error) {
-	st, err := store.Open(ctx, store.Options{Postgres: p.postgres, Now: p.now, ServerClock: true})
+	st, err := store.Open(ctx, store.Options{Postgres: p.postgres, Now: p.now, ServerClock: true, Gather: gather})
 	if err != nil {
 		return nil, unreachable(p.postgres, err)
 	}

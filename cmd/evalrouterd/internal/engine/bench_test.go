@@ -90,7 +90,7 @@ func BenchmarkStart_HundredThousandOpen(b *testing.B) {
 		}
 		var group calls
 		for _, in := range batch {
-			group.Go(func() error { return w.store.MarkSent(ctx, in.Call) })
+			group.Go(func() error { return w.store.MarkSent(ctx, id, in) })
 		}
 		if err := group.Wait(); err != nil {
 			b.Fatal(err)

@@ -70,7 +70,7 @@ func (r *runner) attempts(j *job) (settled, error) {
 	began := r.e.o.Clock.Now()
 	for {
 		// An error here means that the request must not leave.
-		if err := r.held.Journal.MarkSent(context.Background(), j.intent.Call); err != nil {
+		if err := r.held.Journal.MarkSent(context.Background(), r.id, j.intent); err != nil {
 			return r.unsent(*j, err)
 		}
 		out, left := r.ask(*j)

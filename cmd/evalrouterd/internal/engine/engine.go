@@ -26,7 +26,7 @@ import (
 // Journal is where calls are recorded before and after they are made.
 type Journal interface {
 	Reserve(context.Context, core.RunID, core.Lease, []core.Intent) (core.Reserved, error)
-	MarkSent(context.Context, core.CallID) error
+	MarkSent(context.Context, core.RunID, core.Intent) error
 	Respond(context.Context, core.Response) error
 	Retry(context.Context, core.Ended, core.CallState, core.Lease, core.Intent, map[string]any) error
 	Replan(context.Context, core.Ended, core.CallState) error

@@ -73,8 +73,8 @@ func (f *flakyJournal) Reserve(ctx context.Context, id core.RunID, l core.Lease,
 	return out, err
 }
 
-func (f *flakyJournal) MarkSent(ctx context.Context, c core.CallID) error {
-	return f.do(func() error { return f.Journal.MarkSent(ctx, c) })
+func (f *flakyJournal) MarkSent(ctx context.Context, run core.RunID, in core.Intent) error {
+	return f.do(func() error { return f.Journal.MarkSent(ctx, run, in) })
 }
 
 func (f *flakyJournal) Respond(ctx context.Context, r core.Response) error {
@@ -270,7 +270,7 @@ func TestFault_RouteIsGone(t *testing.T) {
 	for _, step := range []func() error{
 		func() error { return w.store.Start(ctx, id) },
 		func() error { _, err := w.store.Reserve(ctx, id, lease, []core.Intent{in}); return err },
-		func() error { return w.store.MarkSent(ctx, in.Call) },
+		func() error { return w.store.MarkSent(ctx, id, in) },
 		func() error {
 			return w.store.Respond(ctx, core.Response{Run: id, Workspace: core.Local, Book: core.PracticeBook, Call: in.Call, Raw: []byte("ANSWER: 1"),
 				RawSHA256: hex.EncodeToString(sum[:]), Finish: "stop", Reserved: in.Worst, ExpiresAt: 1})

@@ -592,10 +592,10 @@ func (w *world) dieAfterOneReply(id core.RunID, text string) {
 	for _, step := range []func() error{
 		func() error { return w.store.Start(ctx, id) },
 		func() error { _, err := w.store.Reserve(ctx, id, lease, []core.Intent{answer}); return err },
-		func() error { return w.store.MarkSent(ctx, answer.Call) },
+		func() error { return w.store.MarkSent(ctx, id, answer) },
 		func() error { return w.store.Respond(ctx, response(answer, "an answer")) },
 		func() error { _, err := w.store.AskJudge(ctx, id, lease, judge); return err },
-		func() error { return w.store.MarkSent(ctx, judge.Call) },
+		func() error { return w.store.MarkSent(ctx, id, judge) },
 		func() error { return w.store.Respond(ctx, response(judge, text)) },
 	} {
 		if err := step(); err != nil {

@@ -349,7 +349,7 @@ func (w *world) record(id core.RunID) (got want) {
 	raw, err := sql.Open("sqlite", "file:"+w.path)
 	w.check(err)
 	defer raw.Close()
-	rows, err := raw.QueryContext(ctx, `SELECT state FROM calls WHERE run_id = $1 ORDER BY id`, string(id))
+	rows, err := raw.QueryContext(ctx, `SELECT state FROM calls WHERE run = (SELECT num FROM runs WHERE id = $1) ORDER BY id`, string(id))
 	w.check(err)
 	defer rows.Close()
 	for rows.Next() {
@@ -358,7 +358,7 @@ func (w *world) record(id core.RunID) (got want) {
 		got.Calls = append(got.Calls, s)
 	}
 	w.check(rows.Err())
-	w.check(raw.QueryRowContext(ctx, `SELECT count(*) FROM blobs b JOIN calls c ON c.id = b.call_id WHERE c.run_id = $1 AND b.size > 0`, string(id)).Scan(&got.Kept))
+	w.check(raw.QueryRowContext(ctx, `SELECT count(*) FROM blobs b JOIN calls c ON c.id = b.call_id WHERE c.run = (SELECT num FROM runs WHERE id = $1) AND b.size > 0`, string(id)).Scan(&got.Kept))
 	return got
 }
 

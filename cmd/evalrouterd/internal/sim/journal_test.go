@@ -48,8 +48,8 @@ func (j *journal) Reserve(ctx context.Context, id core.RunID, l core.Lease, b []
 	return around(j, "reserve", func() (core.Reserved, error) { return j.Store.Reserve(ctx, id, l, b) })
 }
 
-func (j *journal) MarkSent(ctx context.Context, c core.CallID) error {
-	return around0(j, "sent", func() error { return j.Store.MarkSent(ctx, c) })
+func (j *journal) MarkSent(ctx context.Context, run core.RunID, in core.Intent) error {
+	return around0(j, "sent", func() error { return j.Store.MarkSent(ctx, run, in) })
 }
 
 func (j *journal) Respond(ctx context.Context, r core.Response) error {

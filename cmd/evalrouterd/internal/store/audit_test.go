@@ -33,9 +33,9 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"call.charge", `UPDATE calls SET spent = 1 WHERE state = 'unknown'`},
 		{"sample.attempts", `UPDATE samples SET attempt = attempt + 1`},
 		{"sample.live", `UPDATE samples SET state = 'in_call' WHERE state = 'unresolved'`},
-		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, state, worker, fence, lease_until, reserved, 0, 0, request_hash,
+		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run, idx, kind, part, attempt + 1, state, live, worker, fence, lease_until, reserved, 0, 0, request_hash,
 			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE state = 'responded'`},
-		{"sample.unconsented", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, 'rejected', worker, fence, lease_until, reserved, 0, 0, request_hash,
+		{"sample.unconsented", `INSERT INTO calls SELECT id || 'x', run, idx, kind, part, attempt + 1, 'rejected', 0, worker, fence, lease_until, reserved, 0, 0, request_hash,
 			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE state = 'unknown'`},
 		{"sample.evidence", `DELETE FROM calls WHERE state = 'responded'`},
 		{"sample.charge", `UPDATE samples SET charge = charge + 1 WHERE state = 'graded'`},
@@ -51,7 +51,7 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"call.judge", `UPDATE calls SET nonce = '' WHERE kind = 'judge'`},
 		{"call.judge", `UPDATE calls SET state = 'unknown' WHERE kind = 'target' AND state = 'responded'`},
 		{"sample.charge", `UPDATE calls SET spent = spent + 1 WHERE kind = 'judge' AND part = 0`},
-		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run_id, idx, kind, part, attempt + 1, state, worker, fence, lease_until, reserved, 0, 0, request_hash,
+		{"sample.answered_once", `INSERT INTO calls SELECT id || 'x', run, idx, kind, part, attempt + 1, state, live, worker, fence, lease_until, reserved, 0, 0, request_hash,
 			usage_doc, finish, provider_request_id, outcome, message, consent_id, created_at, sent_at, ended_at, nonce FROM calls WHERE kind = 'judge' AND state = 'responded'`},
 		{"sample.parts", `UPDATE calls SET state = 'rejected' WHERE kind = 'target' AND part = 1`},
 		{"sample.parts", `UPDATE calls SET part = 5 WHERE kind = 'target' AND part = 1`},
@@ -107,7 +107,7 @@ func (d *db) finishedAndLive() {
 	d.ask(run, 0, 100, 40)
 	in := intent(1, 100)
 	d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-	d.check(d.MarkSent(ctx, in.Call))
+	d.check(d.MarkSent(ctx, run, in))
 	d.check(d.MarkUnknown(ctx, core.Ended{Run: run, Idx: 1, Call: in.Call, Reserved: 100}))
 	if state := d.finalize(run); state != core.Partial {
 		d.t.Fatalf("ended as %s", state)
@@ -115,7 +115,7 @@ func (d *db) finishedAndLive() {
 	live := d.start(3, 1000)
 	in = intent(0, 100)
 	d.must(d.Reserve(ctx, live, lease, []core.Intent{in}))
-	d.check(d.MarkSent(ctx, in.Call))
+	d.check(d.MarkSent(ctx, live, in))
 	judged := d.startJudged(2, 1000)
 	d.answered(judged, 0)
 	d.check(d.Respond(ctx, reply(judged, d.asked(judged, 0, 0, 1), true)))

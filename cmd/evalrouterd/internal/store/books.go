@@ -152,7 +152,7 @@ func (t *tx) closeBooks() error {
 		}
 	}
 	for _, g := range t.books.rows {
-		if err := t.insert(g.into, g.args); err != nil {
+		if err := t.insert(g.into, g.shared, g.rows); err != nil {
 			return fmt.Errorf("write gathered rows: %w", err)
 		}
 	}

@@ -58,9 +58,14 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 
 // MarkSent is the second commit before a request leaves: from here on the
 // provider may have it. An error means that the request must not be sent.
-func (s *Store) MarkSent(ctx context.Context, call core.CallID) error {
+func (s *Store) MarkSent(ctx context.Context, run core.RunID, in core.Intent) error {
 	return s.writer.book(ctx, func(t *tx) error {
-		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE id = $2 AND `+stateBefore(core.CallSent), int64(t.now), string(call))
+		num, err := t.num(run)
+		if err != nil {
+			return err
+		}
+		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE run = $2 AND idx = $3 AND id = $4 AND `+stateBefore(core.CallSent),
+			int64(t.now), num, in.Idx, string(in.Call))
 	})
 }
 
@@ -73,9 +78,13 @@ func (s *Store) Respond(ctx context.Context, r core.Response) error {
 		return err
 	}
 	return s.writer.book(ctx, func(t *tx) error {
-		err := t.one(`UPDATE calls SET state = 'responded', spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
-			WHERE id = $7 AND `+stateBefore(core.CallResponded),
-			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), string(r.Call))
+		num, err := t.num(r.Run)
+		if err != nil {
+			return err
+		}
+		err = t.one(`UPDATE calls SET state = 'responded', live = 0, spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
+			WHERE run = $7 AND idx = $8 AND id = $9 AND `+stateBefore(core.CallResponded),
+			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), num, r.Idx, string(r.Call))
 		if err != nil {
 			return fmt.Errorf("record answer: %w", err)
 		}
@@ -118,7 +127,7 @@ func (t *tx) answered(r core.Response) error {
 	if r.Grade != nil {
 		return t.grade(*r.Grade, from, r.Money.Spend)
 	}
-	return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run_id = $3 AND idx = $4 AND state = $5`,
+	return t.one(`UPDATE samples SET state = $1, charge = charge + $2 WHERE run = `+numOf(3)+` AND idx = $4 AND state = $5`,
 		string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx, string(from))
 }
 
@@ -137,7 +146,7 @@ func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) e
 	if raw == nil {
 		raw = []byte{} // no bytes are an answer too
 	}
-	err := t.add(intoBlobs, string(call), sum, len(raw), "identity", raw, int64(until))
+	err := t.add(intoBlobs, nil, string(call), sum, len(raw), raw, int64(until))
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}
@@ -180,7 +189,7 @@ func (t *tx) settleSample(run core.RunID, idx int, state core.SampleState, o bun
 		return err
 	}
 	err = t.one(`UPDATE samples SET state = $1, outcome = $2, code = $3, charge = charge + $4, ended_at = $5
-		WHERE run_id = $6 AND idx = $7 AND state IN ('in_call', 'judging', 'answered')`,
+		WHERE run = `+numOf(6)+` AND idx = $7 AND state IN ('in_call', 'judging', 'answered')`,
 		string(state), string(o), code, int64(charge), int64(t.now), string(run), idx)
 	if err != nil {
 		return fmt.Errorf("settle sample %d: %w", idx, err)

@@ -49,7 +49,7 @@ func (s *Store) Claim(ctx context.Context, run core.RunID, worker string, lease 
 // never sent is planned again, one that may have been is unknown. The calls
 // are locked as they are read, so that none is sent in between.
 func (t *tx) settleLive(run core.RunID, why string) error {
-	live, err := t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent') ORDER BY idx, kind, part`+t.w.lock, string(run))
+	live, err := t.callsOf(`c.run = `+numOf(1)+` AND c.live = 1 ORDER BY c.idx, c.kind, c.part`+t.w.lockOf("c"), string(run))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Store) Late(ctx context.Context, r core.Response) (state core.CallState
 		return "", err
 	}
 	err = s.writer.do(ctx, func(t *tx) error {
-		err := t.row(`SELECT state FROM calls WHERE id = $1`+t.w.lock, string(r.Call)).Scan(&state)
+		err := t.row(`SELECT state FROM calls WHERE run = `+numOf(1)+` AND idx = $2 AND id = $3`+t.w.lock, string(r.Run), r.Idx, string(r.Call)).Scan(&state)
 		if errors.Is(err, sql.ErrNoRows) {
 			state = ""
 			return nil
@@ -132,8 +132,9 @@ func (s *Store) Late(ctx context.Context, r core.Response) (state core.CallState
 		if err != nil || state != core.CallUnknown {
 			return err
 		}
-		if err := t.one(`UPDATE calls SET state = 'late', usage_doc = $1, finish = $2, provider_request_id = $3 WHERE id = $4 AND `+stateBefore(core.CallLate),
-			usage, r.Finish, r.RequestID, string(r.Call)); err != nil {
+		if err := t.one(`UPDATE calls SET state = 'late', usage_doc = $1, finish = $2, provider_request_id = $3
+			WHERE run = `+numOf(4)+` AND idx = $5 AND id = $6 AND `+stateBefore(core.CallLate),
+			usage, r.Finish, r.RequestID, string(r.Run), r.Idx, string(r.Call)); err != nil {
 			return err
 		}
 		// What was kept when the call became unknown is no whole answer.

@@ -109,8 +109,8 @@ func TestClaim_FencesOff(t *testing.T) {
 		old, under := d.Holding(first), core.Lease{Worker: "a", Until: 1, Fence: first.Fence}
 		ins := []core.Intent{intent(0, 100), intent(1, 100), intent(2, 100)}
 		d.must(old.Reserve(ctx, run, under, ins))
-		d.check(old.MarkSent(ctx, ins[0].Call))
-		d.check(old.MarkSent(ctx, ins[1].Call))
+		d.check(old.MarkSent(ctx, run, ins[0]))
+		d.check(old.MarkSent(ctx, run, ins[1]))
 		d.check(old.Respond(ctx, response(run, ins[1], 40)))
 		d.time.Add(term.Microseconds())
 		second := d.claim(run, "b")
@@ -124,7 +124,7 @@ func TestClaim_FencesOff(t *testing.T) {
 		}
 		_, err := old.Reserve(ctx, run, under, []core.Intent{intent(5, 100)})
 		fenced("reserve", err, core.ErrFenced)
-		fenced("sent", old.MarkSent(ctx, ins[2].Call), core.ErrMoved)
+		fenced("sent", old.MarkSent(ctx, run, ins[2]), core.ErrMoved)
 		fenced("replan", old.Replan(ctx, core.Ended{Run: run, Idx: 2, Call: ins[2].Call, Reserved: 100}, core.CallVoided), core.ErrMoved)
 		fenced("retry", old.Retry(ctx, core.Ended{Run: run, Idx: 0, Call: ins[0].Call, Reserved: 100}, core.CallRejected, under, intent(0, 100), nil), core.ErrMoved)
 		fenced("respond", old.Respond(ctx, response(run, ins[0], 40)), core.ErrMoved)
@@ -189,7 +189,7 @@ func TestClaim_AgainstSending(t *testing.T) {
 			sent := make([]error, len(ins))
 			var wg sync.WaitGroup
 			for i, in := range ins {
-				wg.Go(func() { sent[i] = d.MarkSent(ctx, in.Call) })
+				wg.Go(func() { sent[i] = d.MarkSent(ctx, run, in) })
 			}
 			wg.Go(func() {
 				if _, ok, err := other.Claim(ctx, run, "b", term); !ok || err != nil {

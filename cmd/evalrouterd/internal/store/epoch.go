@@ -136,10 +136,10 @@ func (t *tx) names(q string, args ...any) ([]string, error) {
 // stopRestored stops one run and makes its live calls unknown. Whoever had a
 // turn at it has none any more.
 func (t *tx) stopRestored(id core.RunID, gap bool) (unknown int, err error) {
-	if _, err := t.exec(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE run_id = $2 AND state = 'intent'`, int64(t.now), string(id)); err != nil {
+	if _, err := t.exec(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE run = `+numOf(2)+` AND live = 1 AND state = 'intent'`, int64(t.now), string(id)); err != nil {
 		return 0, err
 	}
-	live, err := t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE run_id = $1 AND state = 'sent' ORDER BY idx, kind, part`+t.w.lock, string(id))
+	live, err := t.callsOf(`c.run = `+numOf(1)+` AND c.live = 1 ORDER BY c.idx, c.kind, c.part`+t.w.lockOf("c"), string(id))
 	if err != nil {
 		return 0, err
 	}

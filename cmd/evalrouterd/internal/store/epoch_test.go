@@ -27,7 +27,7 @@ func TestEpoch_StopsEverything(t *testing.T) {
 		claim := d.claim(run, "a")
 		ins := []core.Intent{intent(0, 100), intent(1, 100)}
 		d.must(d.Reserve(ctx, run, core.Lease{Worker: "a", Fence: claim.Fence}, ins))
-		d.check(d.MarkSent(ctx, ins[0].Call))
+		d.check(d.MarkSent(ctx, run, ins[0]))
 		cancelled := d.start(3, 1000)
 		d.check(d.RequestCancel(ctx, scope, cancelled))
 		queued := d.quote(3, 1000)

@@ -28,7 +28,11 @@ func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	return t.add(intoEvents, string(run), seq, kind, int64(t.now), string(doc))
+	num, err := t.num(run)
+	if err != nil {
+		return err
+	}
+	return t.add(intoEvents, []any{int64(t.now)}, num, seq, kind, string(doc))
 }
 
 // AppendEvent writes one event by itself.
@@ -60,7 +64,7 @@ type EventQuery struct {
 
 // Events reads a run's log.
 func (s *Store) Events(ctx context.Context, sc core.Scope, run core.RunID, q EventQuery) ([]core.Event, error) {
-	where, args := `e.run_id = $1 AND r.workspace_id = $2 AND e.seq > $3`, []any{string(run), string(sc.Workspace), q.After}
+	where, args := `r.id = $1 AND r.workspace_id = $2 AND e.seq > $3`, []any{string(run), string(sc.Workspace), q.After}
 	for i, t := range q.Types {
 		if i == 0 {
 			where += ` AND e.type IN (`
@@ -78,7 +82,7 @@ func (s *Store) Events(ctx context.Context, sc core.Scope, run core.RunID, q Eve
 		order = "DESC"
 	}
 	args = append(args, q.Limit)
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT e.seq, e.type, e.at, e.doc FROM events e JOIN runs r ON r.id = e.run_id
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT e.seq, e.type, e.at, e.doc FROM events e JOIN runs r ON r.num = e.run
 		WHERE %s ORDER BY e.seq %s LIMIT $%d`, where, order, len(args)), args...)
 	if err != nil {
 		return nil, err

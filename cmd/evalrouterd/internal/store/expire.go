@@ -48,7 +48,7 @@ func (s *Store) expire(ctx context.Context, run core.RunID, planned int) error {
 	for from := 0; from < planned; from += expireTasks {
 		err := s.writer.do(ctx, func(t *tx) error {
 			_, err := t.exec(`UPDATE blobs SET codec = 'expired', data = NULL WHERE call_id IN
-				(SELECT id FROM calls WHERE run_id = $1 AND idx >= $2 AND idx < $3) AND codec <> 'expired'`, string(run), from, from+expireTasks)
+				(SELECT id FROM calls WHERE run = `+numOf(1)+` AND idx >= $2 AND idx < $3) AND codec <> 'expired'`, string(run), from, from+expireTasks)
 			return err
 		})
 		if err != nil {

@@ -27,8 +27,8 @@ func (s *Store) Finalize(ctx context.Context, id core.RunID, resultID, transferI
 			return nil
 		}
 		var open int
-		if err := t.row(`SELECT (SELECT count(*) FROM calls WHERE run_id = $1 AND state IN ('intent', 'sent')) +
-			(SELECT count(*) FROM samples WHERE run_id = $1 AND state IN ('judging', 'answered'))`, string(id)).Scan(&open); err != nil {
+		if err := t.row(`SELECT (SELECT count(*) FROM calls WHERE run = `+numOf(1)+` AND live = 1) +
+			(SELECT count(*) FROM samples WHERE run = `+numOf(1)+` AND (state = 'judging' OR state = 'answered'))`, string(id)).Scan(&open); err != nil {
 			return err
 		}
 		if open > 0 || e.Run.Reserved != 0 {
@@ -54,7 +54,7 @@ func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 		return e, err
 	}
 	err = t.row(`SELECT coalesce(sum(CASE WHEN state = 'unresolved' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN state = 'graded' THEN 1 ELSE 0 END), 0),
-		coalesce(sum(score), 0), coalesce(sum(score * score), 0) FROM samples WHERE run_id = $1`, string(id)).
+		coalesce(sum(score), 0), coalesce(sum(score * score), 0) FROM samples WHERE run = `+numOf(1), string(id)).
 		Scan(&e.Unresolved, &e.Scores.N, &e.Scores.Sum, &e.Scores.SumSq)
 	if err != nil {
 		return e, err
@@ -64,7 +64,7 @@ func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 }
 
 func (t *tx) errorCounts(id core.RunID) (map[string]int, error) {
-	rows, err := t.rows(`SELECT code, count(*) FROM samples WHERE run_id = $1 AND code <> '' AND state <> 'planned' GROUP BY code`, string(id))
+	rows, err := t.rows(`SELECT code, count(*) FROM samples WHERE run = `+numOf(1)+` AND code <> '' AND state <> 'planned' GROUP BY code`, string(id))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 		return t.judgeFault(g, cost)
 	}
 	if g.Verdict == nil {
-		err := t.one(`UPDATE samples SET grader = $1, grader_compat = $2 WHERE run_id = $3 AND idx = $4 AND state = $5`,
+		err := t.one(`UPDATE samples SET grader = $1, grader_compat = $2 WHERE run = `+numOf(3)+` AND idx = $4 AND state = $5`,
 			named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx, string(from))
 		if err != nil {
 			return fmt.Errorf("grade sample %d: %w", g.Idx, err)
@@ -49,10 +49,14 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	if v.Span != nil {
 		begin, end = sql.NullInt64{Int64: int64(v.Span[0]), Valid: true}, sql.NullInt64{Int64: int64(v.Span[1]), Valid: true}
 	}
-	err := t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
-		charge = charge + $9, grader_compat = $10 WHERE run_id = $11 AND idx = $12 AND state = $13`,
+	num, err := t.num(g.Run)
+	if err != nil {
+		return err
+	}
+	err = t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
+		charge = charge + $9, grader_compat = $10 WHERE run = $11 AND idx = $12 AND state = $13`,
 		string(v.Outcome), v.Score, text(cut(v.Extracted, core.MaxExtracted)), begin, end, text(v.Rule), named(g.Grader), int64(t.now),
-		int64(cost), g.Grader.Compat, string(g.Run), g.Idx, string(from))
+		int64(cost), g.Grader.Compat, num, g.Idx, string(from))
 	if err != nil {
 		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
 	}
@@ -61,7 +65,7 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	}
 	charge := cost // a task that was still being asked had cost nothing before
 	if from != core.SampleInCall {
-		if err := t.row(`SELECT charge FROM samples WHERE run_id = $1 AND idx = $2`, string(g.Run), g.Idx).Scan(&charge); err != nil {
+		if err := t.row(`SELECT charge FROM samples WHERE run = `+numOf(1)+` AND idx = $2`, string(g.Run), g.Idx).Scan(&charge); err != nil {
 			return fmt.Errorf("read the charge of sample %d: %w", g.Idx, err)
 		}
 	}
@@ -76,7 +80,7 @@ func (t *tx) judgeFault(g core.Grade, cost usd.Micro) error {
 	if err := t.settleSample(g.Run, g.Idx, core.SampleFailed, core.JudgeError, g.JudgeCode, cost, core.EventTaskFailed); err != nil {
 		return err
 	}
-	return t.one(`UPDATE samples SET rule = $1, grader = $2, grader_compat = $3 WHERE run_id = $4 AND idx = $5`,
+	return t.one(`UPDATE samples SET rule = $1, grader = $2, grader_compat = $3 WHERE run = `+numOf(4)+` AND idx = $5`,
 		text(cut(g.JudgeFault, core.MaxExtracted)), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
 }
 

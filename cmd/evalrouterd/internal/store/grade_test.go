@@ -18,8 +18,8 @@ func TestRecordGrade_OnlyAnswered(t *testing.T) {
 		graded := d.ask(run, 0, 100, 50)
 		open, lost := intent(1, 100), intent(2, 100)
 		d.must(d.Reserve(ctx, run, lease, []core.Intent{open, lost}))
-		d.check(d.MarkSent(ctx, open.Call))
-		d.check(d.MarkSent(ctx, lost.Call))
+		d.check(d.MarkSent(ctx, run, open))
+		d.check(d.MarkSent(ctx, run, lost))
 		d.check(d.MarkUnknown(ctx, core.Ended{Run: run, Idx: 2, Call: lost.Call, Reserved: 100, Outcome: "timeout"}))
 		before := d.run(run).Tallies
 		for name, idx := range map[string]int{"graded": graded.Idx, "in flight": 1, "unknown": 2, "never asked": 3} {

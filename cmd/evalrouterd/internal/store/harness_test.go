@@ -174,7 +174,7 @@ func (d *db) ask(run core.RunID, idx int, worst, cost usd.Micro) core.Intent {
 	d.t.Helper()
 	ctx, in := context.Background(), intent(idx, worst)
 	d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-	d.check(d.MarkSent(ctx, in.Call))
+	d.check(d.MarkSent(ctx, run, in))
 	d.check(d.Respond(ctx, response(run, in, cost)))
 	d.check(d.RecordGrade(ctx, core.Grade{Run: run, Idx: idx, Grader: bundle.Identity{ID: "g", Version: "1", Compat: "g@1+c"}, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Extracted: "2", Span: &[2]int{0, 1}, Rule: "r"}}))
 	return in

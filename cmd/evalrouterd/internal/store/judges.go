@@ -30,11 +30,11 @@ func (s *Store) AskJudge(ctx context.Context, run core.RunID, l core.Lease, in c
 		if running = a.state == core.Running; !running {
 			return nil
 		}
-		if err := t.one(`UPDATE samples SET pledged = pledged - $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging' AND pledged >= $1`,
+		if err := t.one(`UPDATE samples SET pledged = pledged - $1 WHERE run = `+numOf(2)+` AND idx = $3 AND state = 'judging' AND pledged >= $1`,
 			int64(in.Worst), string(run), in.Idx); err != nil {
 			return fmt.Errorf("pay call %d of sample %d: %w", in.Part, in.Idx, err)
 		}
-		return t.insertCall(run, l, in)
+		return t.insertCalls(run, l, in)
 	})
 	return running, err
 }
@@ -75,13 +75,13 @@ func afterAnswer(open bool) core.SampleState {
 // task has cost so far.
 func (t *tx) unpledge(run core.RunID, idx int) (charge usd.Micro, err error) {
 	var pledged usd.Micro
-	if err := moved(t.row(`SELECT pledged, charge FROM samples WHERE run_id = $1 AND idx = $2`, string(run), idx).Scan(&pledged, &charge)); err != nil {
+	if err := moved(t.row(`SELECT pledged, charge FROM samples WHERE run = `+numOf(1)+` AND idx = $2`, string(run), idx).Scan(&pledged, &charge)); err != nil {
 		return 0, fmt.Errorf("read pledge of sample %d: %w", idx, err)
 	}
 	if pledged == 0 {
 		return charge, nil
 	}
-	if err := t.one(`UPDATE samples SET pledged = 0 WHERE run_id = $1 AND idx = $2`, string(run), idx); err != nil {
+	if err := t.one(`UPDATE samples SET pledged = 0 WHERE run = `+numOf(1)+` AND idx = $2`, string(run), idx); err != nil {
 		return 0, err
 	}
 	if err := t.change(run, func(a *account) error { return a.release(pledged) }); err != nil {
@@ -101,7 +101,7 @@ func moved(err error) error {
 // askAgain gives the reservation of a later call that did no work back to the
 // task's pledge: the judge, or the part, is still to be asked.
 func (t *tx) askAgain(e core.Ended) error {
-	return t.one(`UPDATE samples SET pledged = pledged + $1 WHERE run_id = $2 AND idx = $3 AND state = 'judging'`, int64(e.Reserved), string(e.Run), e.Idx)
+	return t.one(`UPDATE samples SET pledged = pledged + $1 WHERE run = `+numOf(2)+` AND idx = $3 AND state = 'judging'`, int64(e.Reserved), string(e.Run), e.Idx)
 }
 
 // Replies reads what is recorded of the judges of the tasks in [from, to): for
@@ -119,9 +119,8 @@ func (s *Store) Parts(ctx context.Context, sc core.Scope, run core.RunID, from, 
 func (s *Store) replies(ctx context.Context, sc core.Scope, kind string, run core.RunID, from, to int) (out []core.Reply, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce, c.request_hash
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run_id = $1 AND c.idx >= $2 AND c.idx < $3 AND c.kind = $5
-		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run_id = c.run_id AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt)
-		AND EXISTS (SELECT 1 FROM runs r WHERE r.id = c.run_id AND r.workspace_id = $4) ORDER BY c.idx, c.part`,
+		WHERE c.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND c.idx >= $2 AND c.idx < $3 AND c.kind = $5
+		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run = c.run AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt) ORDER BY c.idx, c.part`,
 		string(run), from, to, string(sc.Workspace), kind)
 	if err != nil {
 		return nil, err

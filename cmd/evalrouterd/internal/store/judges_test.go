@@ -41,7 +41,7 @@ func (d *db) answered(run core.RunID, idx int) core.Intent {
 	ctx, in := context.Background(), intent(idx, worstAnswer)
 	in.Pledge = 2 * worstReply
 	d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-	d.check(d.MarkSent(ctx, in.Call))
+	d.check(d.MarkSent(ctx, run, in))
 	r := response(run, in, 40)
 	r.Open = true
 	d.check(d.Respond(ctx, r))
@@ -62,7 +62,7 @@ func (d *db) asked(run core.RunID, idx, part, attempt int) core.Intent {
 	if err != nil || !running {
 		d.t.Fatalf("judge %d was not asked: running %v, %v", part, running, err)
 	}
-	d.check(d.MarkSent(context.Background(), in.Call))
+	d.check(d.MarkSent(context.Background(), run, in))
 	return in
 }
 
@@ -225,7 +225,7 @@ func TestJudges_PledgeEndsWithTheCall(t *testing.T) {
 				in := intent(0, worstAnswer)
 				in.Pledge = 2 * worstReply
 				d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-				d.check(d.MarkSent(ctx, in.Call))
+				d.check(d.MarkSent(ctx, run, in))
 				if got := d.run(run).Reserved; got != allWorst {
 					t.Fatalf("%s is reserved for a task and its judges", got)
 				}
@@ -299,7 +299,7 @@ func TestReplies(t *testing.T) {
 		first := d.asked(run, 0, 0, 1)
 		again := judgeIntent(0, 0, 2)
 		d.check(d.Retry(ctx, judgeEnded(run, first), core.CallRejected, lease, again, nil))
-		d.check(d.MarkSent(ctx, again.Call))
+		d.check(d.MarkSent(ctx, run, again))
 		d.check(d.Respond(ctx, reply(run, again, true)))
 		d.asked(run, 0, 1, 1)
 		got, err := d.Replies(ctx, scope, run, 0, 2)

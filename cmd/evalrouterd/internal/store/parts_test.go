@@ -26,7 +26,7 @@ func (d *db) askedPart(run core.RunID, idx, part, attempt int) core.Intent {
 	if err != nil || !running {
 		d.t.Fatalf("part %d was not asked: running %v, %v", part, running, err)
 	}
-	d.check(d.MarkSent(context.Background(), in.Call))
+	d.check(d.MarkSent(context.Background(), run, in))
 	return in
 }
 

@@ -64,7 +64,7 @@ func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 		if err := t.settleLive(run, "abandoned"); err != nil {
 			return err
 		}
-		answered, err := t.indices(`SELECT idx FROM samples WHERE run_id = $1 AND state = 'answered' ORDER BY idx`, string(run))
+		answered, err := t.indices(`SELECT idx FROM samples WHERE run = `+numOf(1)+` AND state = 'answered' ORDER BY idx`, string(run))
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Store) Abandon(ctx context.Context, run core.RunID) error {
 				return err
 			}
 		}
-		judging, err := t.indices(`SELECT idx FROM samples WHERE run_id = $1 AND state = 'judging' ORDER BY idx`, string(run))
+		judging, err := t.indices(`SELECT idx FROM samples WHERE run = `+numOf(1)+` AND state = 'judging' ORDER BY idx`, string(run))
 		if err != nil {
 			return err
 		}
@@ -117,20 +117,22 @@ func collect[T any](rows *sql.Rows, err error, at func(*T) []any) (out []T, _ er
 }
 
 func (t *tx) liveCalls(limit int) ([]core.Call, error) {
-	return t.callsOf(`SELECT id, run_id, idx, kind, part, state, reserved FROM calls WHERE state IN ('intent', 'sent') ORDER BY run_id, idx, kind, part LIMIT $1`, limit)
+	return t.callsOf(`c.live = 1 ORDER BY c.run, c.idx, c.kind, c.part LIMIT $1`, limit)
 }
 
-func (t *tx) callsOf(q string, args ...any) ([]core.Call, error) {
-	rows, err := t.rows(q, args...)
+// callsOf reads the calls that a condition names.
+func (t *tx) callsOf(where string, args ...any) ([]core.Call, error) {
+	rows, err := t.rows(`SELECT c.id, r.id, c.idx, c.kind, c.part, c.state, c.reserved FROM calls c JOIN runs r ON r.num = c.run WHERE `+where, args...)
 	return collect(rows, err, func(c *core.Call) []any { return []any{&c.ID, &c.Run, &c.Idx, &c.Kind, &c.Part, &c.State, &c.Reserved} })
 }
 
 // Progress reads where a run stands.
 func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, err error) {
-	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM samples WHERE run_id = $1`, string(run)).Scan(&p.Next); err != nil {
+	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(max(idx) + 1, 0) FROM samples WHERE run = `+numOf(1), string(run)).Scan(&p.Next); err != nil {
 		return p, err
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT idx, state, attempt FROM samples WHERE run_id = $1 AND state IN ('planned', 'judging', 'answered') ORDER BY idx`, string(run))
+	rows, err := s.read.QueryContext(ctx, `SELECT idx, state, attempt FROM samples WHERE run = `+numOf(1)+`
+		AND (state = 'planned' OR state = 'judging' OR state = 'answered') ORDER BY idx`, string(run))
 	if err != nil {
 		return p, err
 	}
@@ -158,7 +160,7 @@ func (s *Store) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 func (s *Store) Evidence(ctx context.Context, run core.RunID, idx int) (e core.Evidence, ok bool, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.id, b.data, coalesce(b.hash, ''), c.finish, c.usage_doc, c.spent, c.reserved, c.provider_request_id
 		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run_id = $1 AND c.idx = $2 AND c.kind = 'target' AND c.part = 0 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
+		WHERE c.run = `+numOf(1)+` AND c.idx = $2 AND c.kind = 'target' AND c.part = 0 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
 	if err != nil {
 		return e, false, err
 	}

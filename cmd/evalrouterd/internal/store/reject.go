@@ -17,11 +17,11 @@ func (s *Store) Retry(ctx context.Context, e core.Ended, to core.CallState, l co
 			return err
 		}
 		if !e.Later() {
-			if err := t.one(`UPDATE samples SET attempt = $1 WHERE run_id = $2 AND idx = $3 AND state = 'in_call'`, next.Attempt, string(e.Run), e.Idx); err != nil {
+			if err := t.one(`UPDATE samples SET attempt = $1 WHERE run = `+numOf(2)+` AND idx = $3 AND state = 'in_call'`, next.Attempt, string(e.Run), e.Idx); err != nil {
 				return err
 			}
 		}
-		if err := t.insertCall(e.Run, l, next); err != nil {
+		if err := t.insertCalls(e.Run, l, next); err != nil {
 			return err
 		}
 		return t.event(e.Run, core.EventCallRetry, copyData(data))
@@ -47,7 +47,7 @@ func (t *tx) replan(e core.Ended, to core.CallState) error {
 	if _, err := t.unpledge(e.Run, e.Idx); err != nil {
 		return err
 	}
-	return t.one(`UPDATE samples SET state = 'planned' WHERE run_id = $1 AND idx = $2 AND state = 'in_call'`, string(e.Run), e.Idx)
+	return t.one(`UPDATE samples SET state = 'planned' WHERE run = `+numOf(1)+` AND idx = $2 AND state = 'in_call'`, string(e.Run), e.Idx)
 }
 
 // GiveUp ends a call that did no work and settles its task as an error.
@@ -108,8 +108,8 @@ func (t *tx) unknown(e core.Ended) error {
 
 // endCall moves a call to its last state.
 func (t *tx) endCall(e core.Ended, to core.CallState) error {
-	err := t.one(`UPDATE calls SET state = $1, outcome = $2, message = $3, ended_at = $4 WHERE id = $5 AND `+stateBefore(to),
-		string(to), text(e.Outcome), text(e.Message), int64(t.now), string(e.Call))
+	err := t.one(`UPDATE calls SET state = $1, live = 0, outcome = $2, message = $3, ended_at = $4 WHERE run = `+numOf(5)+` AND idx = $6 AND id = $7 AND `+stateBefore(to),
+		string(to), text(e.Outcome), text(e.Message), int64(t.now), string(e.Run), e.Idx, string(e.Call))
 	if err != nil {
 		return fmt.Errorf("end call as %s: %w", to, err)
 	}
@@ -118,11 +118,11 @@ func (t *tx) endCall(e core.Ended, to core.CallState) error {
 
 // stateBefore is the condition under which a call may go to a state.
 func stateBefore(to core.CallState) string {
-	var in []string
+	var any []string
 	for _, s := range core.Before(to) {
-		in = append(in, "'"+string(s)+"'")
+		any = append(any, "state = '"+string(s)+"'")
 	}
-	return "state IN (" + strings.Join(in, ", ") + ")"
+	return "(" + strings.Join(any, " OR ") + ")"
 }
 
 func (t *tx) release(e core.Ended) error {

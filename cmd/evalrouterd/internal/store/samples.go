@@ -20,9 +20,9 @@ type SampleRow struct {
 const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s.max_cost, s.charge, s.score, s.extracted, s.span_from, s.span_to, s.rule, s.grader, s.grader_compat, s.code, s.started_at, s.ended_at,
 	b.data, coalesce(b.hash, ''), coalesce(c.finish, ''), coalesce(c.usage_doc, '')
 	FROM samples s
-	LEFT JOIN calls c ON c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
+	LEFT JOIN calls c ON c.run = s.run AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
 	LEFT JOIN blobs b ON b.call_id = c.id
-	WHERE s.run_id = $1 AND s.idx >= $2 AND EXISTS (SELECT 1 FROM runs r WHERE r.id = $1 AND r.workspace_id = $4) ORDER BY s.idx LIMIT $3`
+	WHERE s.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND s.idx >= $2 ORDER BY s.idx LIMIT $3`
 
 // samplePage is how many rows are read at once: a long export holds neither
 // a whole run in memory nor one read transaction open.

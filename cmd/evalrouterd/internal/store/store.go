@@ -39,6 +39,10 @@ type Options struct {
 	// ServerClock takes the time from PostgreSQL, so that processes whose
 	// clocks differ agree; Now then only measures how long ago that was.
 	ServerClock bool
+	// Gather is the least time from one commit to the next while several
+	// operations share them: each costs as much as many rows. A lone operation is
+	// committed at once, and so is every one when Gather is 0.
+	Gather time.Duration
 }
 
 // Store is an open database. It is safe for concurrent use.
@@ -48,6 +52,7 @@ type Store struct {
 	write   *sql.DB
 	writer  *writer
 	now     func() time.Time
+	gather  time.Duration
 	// claim is under which worker's writes are made (Holding).
 	claim core.Claim
 }
@@ -60,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	s := &Store{dialect: d, read: read, write: write, now: o.Now}
+	s := &Store{dialect: d, read: read, write: write, now: o.Now, gather: o.Gather}
 	if err := s.prepare(ctx); err != nil {
 		s.closePools()
 		return nil, err
@@ -75,7 +80,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.migrate(ctx); err != nil {
 		return fmt.Errorf("bring the schema up to date: %w", err)
 	}
-	w, err := newWriter(ctx, s.write, s.dialect, s.now)
+	w, err := newWriter(ctx, s.write, s.dialect, s.now, s.gather)
 	if err != nil {
 		return fmt.Errorf("start the writer: %w", err)
 	}

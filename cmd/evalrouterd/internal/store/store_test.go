@@ -27,7 +27,7 @@ func TestRun_FromQuoteToResult(t *testing.T) {
 		d.ask(run, 1, 100, 250) // more than was reserved
 		in := intent(2, 100)
 		d.must(d.Reserve(context.Background(), run, lease, []core.Intent{in}))
-		d.check(d.MarkSent(context.Background(), in.Call))
+		d.check(d.MarkSent(context.Background(), run, in))
 		d.check(d.MarkUnknown(context.Background(), core.Ended{Run: run, Idx: 2, Call: in.Call, Reserved: in.Worst, Outcome: "reset"}))
 		d.clean()
 		if state := d.finalize(run); state != core.Partial {
@@ -215,7 +215,7 @@ func TestCall_StepsHappenOnce(t *testing.T) {
 		before := d.run(run)
 		ended := core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 100}
 		for name, err := range map[string]error{
-			"sent again":      d.MarkSent(ctx, in.Call),
+			"sent again":      d.MarkSent(ctx, run, in),
 			"answered again":  d.Respond(ctx, response(run, in, 40)),
 			"unknown after":   d.MarkUnknown(ctx, ended),
 			"rejected after":  d.GiveUp(ctx, ended, core.CallRejected, false, "x"),
@@ -251,7 +251,7 @@ func TestRetry_MovesTheReservation(t *testing.T) {
 		run := d.start(10, 1000)
 		in := intent(0, 300)
 		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-		d.check(d.MarkSent(ctx, in.Call))
+		d.check(d.MarkSent(ctx, run, in))
 		next := intent(0, 300)
 		next.Attempt = 2
 		d.check(d.Retry(ctx, core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 300}, core.CallRejected, lease, next, map[string]any{"attempt": 2}))
@@ -259,7 +259,7 @@ func TestRetry_MovesTheReservation(t *testing.T) {
 			t.Errorf("reserved %d", r.Reserved)
 		}
 		d.clean()
-		d.check(d.MarkSent(ctx, next.Call))
+		d.check(d.MarkSent(ctx, run, next))
 		d.check(d.Respond(ctx, response(run, next, 10)))
 		d.clean()
 	})
@@ -276,7 +276,7 @@ func TestRecover_VoidsIntentsAndLosesNothing(t *testing.T) {
 		}
 		d.must(d.Reserve(ctx, run, lease, batch))
 		for _, in := range batch[:15] {
-			d.check(d.MarkSent(ctx, in.Call))
+			d.check(d.MarkSent(ctx, run, in))
 		}
 		d.check(d.Respond(ctx, response(run, batch[0], 10)))
 		d.check(d.Close())
@@ -308,7 +308,7 @@ func TestFinalize_WaitsForOpenTasks(t *testing.T) {
 	onEach(t, func(t *testing.T, d *db) {
 		run, in := d.start(2, 1000), intent(0, 0) // a free call: nothing reserved gives it away
 		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-		d.check(d.MarkSent(ctx, in.Call))
+		d.check(d.MarkSent(ctx, run, in))
 		if _, err := d.Finalize(ctx, run, "x", "y", conclude); !errors.Is(err, core.ErrMoved) {
 			t.Errorf("ended with a call in flight: %v", err)
 		}

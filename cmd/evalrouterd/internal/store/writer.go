@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -64,6 +63,13 @@ type writer struct {
 	// identity is the history of commits that this process began on, and
 	// replaced is closed when a connection leads to another one.
 	identity string
+	// nums are the numbers of runs that were seen committed.
+	nums map[core.RunID]int64
+	// began is when the last batch began, and shared whether it had company; gather
+	// is Options.Gather.
+	gather   time.Duration
+	began    time.Time
+	shared   bool
 	replaced chan struct{}
 	last     atomic.Int64 // the latest time that was given out
 	commits  atomic.Int64
@@ -74,13 +80,14 @@ type writer struct {
 	ended  chan struct{}
 }
 
-func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time, gather time.Duration) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{
-		db: db, conn: conn, dialect: d, lock: d.lock, now: now, stmts: map[string]*sql.Stmt{}, texts: map[insertText]string{},
+		db: db, conn: conn, dialect: d, lock: d.lock, now: now, gather: gather,
+		stmts: map[string]*sql.Stmt{}, texts: map[insertText]string{}, nums: map[core.RunID]int64{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}), replaced: make(chan struct{}),
 	}
 	if w.identity, err = d.identify(ctx, conn); err != nil {
@@ -143,7 +150,9 @@ func (w *writer) close() {
 func (w *writer) loop() {
 	defer close(w.ended)
 	for first := range w.ops {
-		w.run(w.collect(first))
+		batch := w.collect(first)
+		w.began, w.shared = time.Now(), len(batch) > 1
+		w.run(batch)
 	}
 	w.drop()
 }
@@ -208,8 +217,14 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
+// collect takes what is queued, and while operations share commits what comes
+// until the next commit is due.
 func (w *writer) collect(first *op) []*op {
 	batch := []*op{first}
+	due := time.Duration(0)
+	if w.shared {
+		due = w.gather - time.Since(w.began)
+	}
 	for len(batch) < maxBatch {
 		select {
 		case o, ok := <-w.ops:
@@ -217,7 +232,29 @@ func (w *writer) collect(first *op) []*op {
 				return batch
 			}
 			batch = append(batch, o)
+			continue
 		default:
+		}
+		if due <= 0 {
+			return batch
+		}
+		batch, due = w.await(batch, due), 0
+	}
+	return batch
+}
+
+// await takes what comes within a time.
+func (w *writer) await(batch []*op, due time.Duration) []*op {
+	timer := time.NewTimer(due)
+	defer timer.Stop()
+	for len(batch) < maxBatch {
+		select {
+		case o, ok := <-w.ops:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, o)
+		case <-timer.C:
 			return batch
 		}
 	}
@@ -311,51 +348,8 @@ func (w *writer) attempt(batch []*op, careful bool) (bad int, err error) {
 		return -1, fmt.Errorf("commit: %w", err)
 	}
 	w.commits.Add(1)
+	w.remember(t.nums)
 	return -1, nil
-}
-
-// carry runs one operation. A guarded one that refuses leaves its error in the
-// operation and the transaction as it was.
-func (t *tx) carry(o *op) error {
-	t.books.deferred, t.piped = o.kind == booked, true
-	if o.kind == booked {
-		return calm(o.fn, t)
-	}
-	if err := t.closeBooks(); err != nil {
-		return err
-	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	t.piped = false
-	if o.kind == plain {
-		return calm(o.fn, t)
-	}
-	if _, err := t.exec("SAVEPOINT op"); err != nil {
-		return err
-	}
-	if o.err = calm(o.fn, t); o.err != nil {
-		if t.w.dialect.again(o.err) {
-			return o.err
-		}
-		if _, err := t.exec("ROLLBACK TO SAVEPOINT op"); err != nil {
-			return errors.Join(o.err, err)
-		}
-		t.books = books{} // what it had read and changed is undone with it
-	}
-	_, err := t.exec("RELEASE SAVEPOINT op")
-	return err
-}
-
-// calm turns a panic of a caller's function into an error: the writer serves
-// everybody.
-func calm(fn func(*tx) error, t *tx) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return fn(t)
 }
 
 // rollback ends a transaction that failed. Where that is not to be had, the
@@ -381,88 +375,3 @@ func (w *writer) clock() core.Micros {
 		}
 	}
 }
-
-// tx is an open write transaction with one fixed time.
-type tx struct {
-	w     *writer
-	now   core.Micros
-	books books
-	// waiting is what the pipe has not sent yet, piped whether writes may wait
-	// now, and careful that none may.
-	waiting        []postgres.Statement
-	piped, careful bool
-}
-
-func (t *tx) stmt(q string) (*sql.Stmt, error) {
-	if s, ok := t.w.stmts[q]; ok {
-		return s, nil
-	}
-	s, err := t.w.conn.PrepareContext(context.Background(), q)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", q, err)
-	}
-	t.w.stmts[q] = s
-	return s, nil
-}
-
-// exec runs a statement and returns how many rows it touched.
-func (t *tx) exec(q string, args ...any) (int64, error) {
-	if err := t.flush(); err != nil {
-		return 0, err
-	}
-	s, err := t.stmt(q)
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.ExecContext(context.Background(), args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
-
-// one runs a statement that must touch exactly one row.
-func (t *tx) one(q string, args ...any) error {
-	if t.later(q, true, args) {
-		return nil
-	}
-	n, err := t.exec(q, args...)
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%w: %d rows", core.ErrMoved, n)
-	}
-	return err
-}
-
-func (t *tx) row(q string, args ...any) scanner {
-	if err := t.flush(); err != nil {
-		return failedScan{err}
-	}
-	return t.peek(q, args...)
-}
-
-// peek is row for what no waiting write touches.
-func (t *tx) peek(q string, args ...any) scanner {
-	s, err := t.stmt(q)
-	if err != nil {
-		return failedScan{err}
-	}
-	return s.QueryRowContext(context.Background(), args...)
-}
-
-func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
-	if err := t.flush(); err != nil {
-		return nil, err
-	}
-	s, err := t.stmt(q)
-	if err != nil {
-		return nil, err
-	}
-	return s.QueryContext(context.Background(), args...)
-}
-
-// scanner is a row that can be read.
-type scanner interface{ Scan(...any) error }
-
-type failedScan struct{ err error }
-
-func (f failedScan) Scan(...any) error { return f.err }

@@ -25,7 +25,7 @@ func TestWriter_CommitsTogether(t *testing.T) {
 		for i := range writers {
 			wg.Go(func() {
 				if i%10 == 0 { // no such call: refused inside the shared transaction
-					failed[i] = d.MarkSent(ctx, core.CallID("missing"))
+					failed[i] = d.MarkSent(ctx, run, core.Intent{Call: "missing"})
 					return
 				}
 				failed[i] = d.AppendEvent(ctx, run, core.EventProgress, nil)
@@ -109,8 +109,8 @@ func TestWriter_RepeatBesideOthers(t *testing.T) {
 		for round := range 10 {
 			first, second := intent(2*round, 100), intent(2*round+1, 100)
 			d.must(d.Reserve(ctx, run, lease, []core.Intent{first, second}))
-			d.check(d.MarkSent(ctx, first.Call))
-			d.check(d.MarkSent(ctx, second.Call))
+			d.check(d.MarkSent(ctx, run, first))
+			d.check(d.MarkSent(ctx, run, second))
 			answer := response(run, first, 40)
 			d.check(d.Respond(ctx, answer))
 			var wg sync.WaitGroup

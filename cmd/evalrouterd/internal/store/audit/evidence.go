@@ -70,11 +70,11 @@ func judges(ctx context.Context, q Reader) (out []Finding, err error) {
 		return nil, fmt.Errorf("check judges: %w", err)
 	}
 	for _, p := range panels {
-		found, err := check{"sample.judges", fmt.Sprintf(`SELECT s.run_id || '/' || s.idx, 'graded without every judge of its panel, or with more'
-			FROM samples s WHERE s.run_id = '%s' AND s.state IN ('answered', 'graded') AND s.origin = 'new'
-			AND NOT (s.outcome IN ('truncated', 'empty') AND s.score = 0 AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge')) AND (
-			(SELECT count(*) FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge' AND c.state = 'responded') <> %[2]d OR
-			coalesce((SELECT max(c.part) + 1 FROM calls c WHERE c.run_id = s.run_id AND c.idx = s.idx AND c.kind = 'judge'), 0) <> %[2]d)`,
+		found, err := check{"sample.judges", fmt.Sprintf(`SELECT (SELECT id FROM runs WHERE num = s.run) || '/' || s.idx, 'graded without every judge of its panel, or with more'
+			FROM samples s WHERE s.run = (SELECT num FROM runs WHERE id = '%s') AND s.state IN ('answered', 'graded') AND s.origin = 'new'
+			AND NOT (s.outcome IN ('truncated', 'empty') AND s.score = 0 AND NOT EXISTS (SELECT 1 FROM calls c WHERE c.run = s.run AND c.idx = s.idx AND c.kind = 'judge')) AND (
+			(SELECT count(*) FROM calls c WHERE c.run = s.run AND c.idx = s.idx AND c.kind = 'judge' AND c.state = 'responded') <> %[2]d OR
+			coalesce((SELECT max(c.part) + 1 FROM calls c WHERE c.run = s.run AND c.idx = s.idx AND c.kind = 'judge'), 0) <> %[2]d)`,
 			strings.ReplaceAll(string(p.run), "'", "''"), p.judges)}.run(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("check judges: %w", err)
@@ -93,7 +93,7 @@ type panel struct {
 // judgedRuns lists the runs whose quotes have judges or whose calls say so.
 func judgedRuns(ctx context.Context, q Reader) (out []panel, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT r.id, q.doc FROM runs r JOIN quotes q ON q.id = r.quote_id
-		WHERE q.doc LIKE '%"judges":%' OR EXISTS (SELECT 1 FROM calls c WHERE c.run_id = r.id AND c.kind = 'judge') ORDER BY r.id`)
+		WHERE q.doc LIKE '%"judges":%' OR EXISTS (SELECT 1 FROM calls c WHERE c.run = r.num AND c.kind = 'judge') ORDER BY r.id`)
 	if err != nil {
 		return nil, err
 	}

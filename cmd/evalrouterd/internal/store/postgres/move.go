@@ -79,7 +79,9 @@ func copyInto(ctx context.Context, db *sql.DB, conn *sql.Conn, all []string, eac
 		}
 		each(Moved{t, n})
 	}
-	return nil
+	// Runs arrive with their numbers, and the next one goes on from there.
+	_, err = conn.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence('runs', 'num'), max(num)) FROM runs HAVING max(num) IS NOT NULL`)
+	return err
 }
 
 // tables lists every table of ours, those first that others refer to.

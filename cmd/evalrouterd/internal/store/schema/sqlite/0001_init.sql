@@ -58,8 +58,10 @@ CREATE TABLE groups_ (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, quote_id TEXT NOT NULL UNIQUE, source_group_id TEXT UNIQUE,
   cap INTEGER NOT NULL CHECK (cap > 0), created_at INTEGER NOT NULL) STRICT;
 
+-- num is what the tables with a row a task or call name a run by: their keys
+-- are most of what a run writes.
 CREATE TABLE runs (
-  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), group_id TEXT REFERENCES groups_ (id),
+  num INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, workspace_id TEXT NOT NULL REFERENCES workspaces (id), group_id TEXT REFERENCES groups_ (id),
   quote_id TEXT NOT NULL UNIQUE REFERENCES quotes (id), source_run_id TEXT UNIQUE, chain_root TEXT NOT NULL,
   chain_pos INTEGER NOT NULL, scope_hash TEXT NOT NULL, name TEXT NOT NULL, metadata TEXT NOT NULL DEFAULT '{}',
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'stopping', 'finalizing', 'completed', 'partial', 'failed', 'cancelled')),
@@ -83,31 +85,36 @@ CREATE TABLE tallies (
   run_id TEXT NOT NULL REFERENCES runs (id), outcome TEXT NOT NULL, n INTEGER NOT NULL CHECK (n >= 0),
   PRIMARY KEY (run_id, outcome)) STRICT, WITHOUT ROWID;
 
--- Sparse: a task has a row once it has left planned. pledged is what is set
+-- Sparse: a task has a row once it has left planned. A list of words in a CHECK
+-- is written out because SQLite builds a table for IN at every statement. pledged is what is set
 -- aside for its judges and not yet in a call.
 CREATE TABLE samples (
-  run_id TEXT NOT NULL REFERENCES runs (id), idx INTEGER NOT NULL, task_id TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('planned', 'in_call', 'judging', 'answered', 'graded', 'unresolved', 'failed', 'refused', 'cancelled', 'left_out', 'pending')),
-  outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new' CHECK (origin IN ('new', 'reused', 'saved_response', 'unknown_retry')),
+  run INTEGER NOT NULL REFERENCES runs (num), idx INTEGER NOT NULL, task_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state = 'in_call' OR state = 'graded' OR state = 'planned' OR state = 'judging' OR state = 'answered' OR state = 'unresolved'
+    OR state = 'failed' OR state = 'refused' OR state = 'cancelled' OR state = 'left_out' OR state = 'pending'),
+  outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new'
+    CHECK (origin = 'new' OR origin = 'reused' OR origin = 'saved_response' OR origin = 'unknown_retry'),
   source_call_id TEXT, max_cost INTEGER NOT NULL, pledged INTEGER NOT NULL DEFAULT 0 CHECK (pledged >= 0), attempt INTEGER NOT NULL DEFAULT 0, charge INTEGER NOT NULL DEFAULT 0,
   score REAL, extracted TEXT NOT NULL DEFAULT '', span_from INTEGER, span_to INTEGER, rule TEXT NOT NULL DEFAULT '',
   grader TEXT NOT NULL DEFAULT '', grader_compat TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (run_id, idx)) STRICT, WITHOUT ROWID;
-CREATE INDEX samples_waiting ON samples (run_id, idx) WHERE state IN ('planned', 'judging', 'answered');
+  PRIMARY KEY (run, idx)) STRICT, WITHOUT ROWID;
+CREATE INDEX samples_waiting ON samples (run, idx) WHERE state = 'planned' OR state = 'judging' OR state = 'answered';
 
--- The journal of provider calls, written before each is made. nonce is what
--- fenced the answer in a judge's prompt.
+-- The journal of provider calls, written before each is made. live says that a
+-- call has not ended; its index sees two changes a call, where one over the
+-- states would see three. nonce is what fenced the answer in a judge's prompt.
 CREATE TABLE calls (
-  id TEXT PRIMARY KEY, run_id TEXT NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL DEFAULT 'target', part INTEGER NOT NULL DEFAULT 0,
+  id TEXT NOT NULL, run INTEGER NOT NULL, idx INTEGER NOT NULL, kind TEXT NOT NULL DEFAULT 'target', part INTEGER NOT NULL DEFAULT 0,
   attempt INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('intent', 'sent', 'responded', 'rejected', 'voided', 'unknown', 'late')),
+  state TEXT NOT NULL CHECK (state = 'intent' OR state = 'sent' OR state = 'responded' OR state = 'rejected' OR state = 'voided' OR state = 'unknown' OR state = 'late'),
+  live INTEGER NOT NULL DEFAULT 1 CHECK ((live = 1) = (state = 'intent' OR state = 'sent')),
   worker TEXT NOT NULL, fence INTEGER NOT NULL, lease_until INTEGER NOT NULL, reserved INTEGER NOT NULL,
   spent INTEGER NOT NULL DEFAULT 0, absorbed INTEGER NOT NULL DEFAULT 0, request_hash TEXT NOT NULL,
   usage_doc TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', provider_request_id TEXT NOT NULL DEFAULT '',
   outcome TEXT NOT NULL DEFAULT '', message TEXT NOT NULL DEFAULT '', consent_id TEXT, created_at INTEGER NOT NULL,
   sent_at INTEGER NOT NULL DEFAULT 0, ended_at INTEGER NOT NULL DEFAULT 0, nonce TEXT NOT NULL DEFAULT '',
-  UNIQUE (run_id, idx, kind, part, attempt), FOREIGN KEY (run_id, idx) REFERENCES samples (run_id, idx)) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX calls_one_live ON calls (run_id, idx, kind, part) WHERE state IN ('intent', 'sent');
+  PRIMARY KEY (run, idx, kind, part, attempt), FOREIGN KEY (run, idx) REFERENCES samples (run, idx)) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX calls_one_live ON calls (run, idx, kind, part) WHERE live = 1;
 
 -- Raw answers, by the call that paid for them: ids are time-ordered, so that
 -- inserts append and what expires first stands first. hash is the SHA-256 of
@@ -117,8 +124,8 @@ CREATE TABLE blobs (
   expires_at INTEGER NOT NULL, CHECK ((codec = 'expired') = (data IS NULL))) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
-  run_id TEXT NOT NULL REFERENCES runs (id), seq INTEGER NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, doc TEXT NOT NULL,
-  PRIMARY KEY (run_id, seq)) STRICT, WITHOUT ROWID;
+  run INTEGER NOT NULL REFERENCES runs (num), seq INTEGER NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, doc TEXT NOT NULL,
+  PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE results (
   run_id TEXT NOT NULL REFERENCES runs (id), version INTEGER NOT NULL, id TEXT NOT NULL, checksum TEXT NOT NULL, doc TEXT NOT NULL,

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
+)
+
+// tx is an open write transaction with one fixed time.
+type tx struct {
+	w     *writer
+	now   core.Micros
+	books books
+	// nums are the numbers of runs that this transaction has read.
+	nums map[core.RunID]int64
+	// waiting is what the pipe has not sent yet, piped whether writes may wait
+	// now, and careful that none may.
+	waiting        []postgres.Statement
+	piped, careful bool
+}
+
+func (t *tx) stmt(q string) (*sql.Stmt, error) {
+	if s, ok := t.w.stmts[q]; ok {
+		return s, nil
+	}
+	s, err := t.w.conn.PrepareContext(context.Background(), q)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", q, err)
+	}
+	t.w.stmts[q] = s
+	return s, nil
+}
+
+// exec runs a statement and returns how many rows it touched.
+func (t *tx) exec(q string, args ...any) (int64, error) {
+	if err := t.flush(); err != nil {
+		return 0, err
+	}
+	s, err := t.stmt(q)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// one runs a statement that must touch exactly one row.
+func (t *tx) one(q string, args ...any) error {
+	if t.later(q, true, args) {
+		return nil
+	}
+	n, err := t.exec(q, args...)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%w: %d rows", core.ErrMoved, n)
+	}
+	return err
+}
+
+func (t *tx) row(q string, args ...any) scanner {
+	if err := t.flush(); err != nil {
+		return failedScan{err}
+	}
+	return t.peek(q, args...)
+}
+
+// peek is row for what no waiting write touches.
+func (t *tx) peek(q string, args ...any) scanner {
+	s, err := t.stmt(q)
+	if err != nil {
+		return failedScan{err}
+	}
+	return s.QueryRowContext(context.Background(), args...)
+}
+
+func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
+	if err := t.flush(); err != nil {
+		return nil, err
+	}
+	s, err := t.stmt(q)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(context.Background(), args...)
+}
+
+// scanner is a row that can be read.
+type scanner interface{ Scan(...any) error }
+
+type failedScan struct{ err error }
+
+func (f failedScan) Scan(...any) error { return f.err }
+
+// carry runs one operation. A guarded one that refuses leaves its error in the
+// operation and the transaction as it was.
+func (t *tx) carry(o *op) error {
+	t.books.deferred, t.piped = o.kind == booked, true
+	if o.kind == booked {
+		return calm(o.fn, t)
+	}
+	if err := t.closeBooks(); err != nil {
+		return err
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	t.piped = false
+	if o.kind == plain {
+		return calm(o.fn, t)
+	}
+	if _, err := t.exec("SAVEPOINT op"); err != nil {
+		return err
+	}
+	if o.err = calm(o.fn, t); o.err != nil {
+		if t.w.dialect.again(o.err) {
+			return o.err
+		}
+		if _, err := t.exec("ROLLBACK TO SAVEPOINT op"); err != nil {
+			return errors.Join(o.err, err)
+		}
+		t.books, t.nums = books{}, nil // what it had read and changed is undone with it
+	}
+	_, err := t.exec("RELEASE SAVEPOINT op")
+	return err
+}
+
+// calm turns a panic of a caller's function into an error: the writer serves
+// everybody.
+func calm(fn func(*tx) error, t *tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn(t)
+}
