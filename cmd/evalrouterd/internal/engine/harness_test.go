@@ -22,6 +22,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -304,7 +305,7 @@ func (w *world) result(id core.RunID) store.Result {
 // events checks on the way that no event shows more than the cap.
 func (w *world) events(id core.RunID, cap usd.Micro) []core.Event {
 	w.t.Helper()
-	ev, err := w.store.Events(context.Background(), scope, id, store.EventQuery{Limit: 100000})
+	ev, err := w.store.Events(context.Background(), scope, id, history.EventQuery{Limit: 100000})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 // book is a run's rows as a slice.
-type book []store.SampleRow
+type book []history.SampleRow
 
-func (b book) Samples(_ context.Context, _ core.Scope, _ core.RunID, from int) iter.Seq2[store.SampleRow, error] {
-	return func(yield func(store.SampleRow, error) bool) {
+func (b book) Samples(_ context.Context, _ core.Scope, _ core.RunID, from int) iter.Seq2[history.SampleRow, error] {
+	return func(yield func(history.SampleRow, error) bool) {
 		for _, r := range b {
 			if r.Idx >= from && !yield(r, nil) {
 				return
@@ -56,10 +56,10 @@ func runOf(planned int, state core.State, reason core.Reason) export.Run {
 
 func TestRows(t *testing.T) {
 	t.Parallel()
-	graded := func(i int) store.SampleRow {
-		return store.SampleRow{Sample: core.Sample{Idx: i, TaskID: fmt.Sprintf("g%d", i), State: core.SampleGraded, Outcome: bundle.Right}}
+	graded := func(i int) history.SampleRow {
+		return history.SampleRow{Sample: core.Sample{Idx: i, TaskID: fmt.Sprintf("g%d", i), State: core.SampleGraded, Outcome: bundle.Right}}
 	}
-	replanned := store.SampleRow{Sample: core.Sample{Idx: 2, TaskID: "g2", State: core.SamplePlanned, Attempt: 1}}
+	replanned := history.SampleRow{Sample: core.Sample{Idx: 2, TaskID: "g2", State: core.SamplePlanned, Attempt: 1}}
 	tests := []struct {
 		name   string
 		state  core.State
@@ -212,7 +212,7 @@ func TestCSVQuoting(t *testing.T) {
 func TestAnswerExpired(t *testing.T) {
 	t.Parallel()
 	r := runOf(1, core.Completed, core.ReasonCompleted)
-	gone, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: store.SampleRow{Finish: "stop"}})
+	gone, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: history.SampleRow{Finish: "stop"}})
 	if err != nil || !gone.Expired || gone.Text != nil {
 		t.Errorf("an answer that is gone reads %+v (%v)", gone, err)
 	}
@@ -221,7 +221,7 @@ func TestAnswerExpired(t *testing.T) {
 		t.Errorf("an answer that never was reads %+v (%v)", never, err)
 	}
 	r.Quote.Target.Protocol = "unknown"
-	if _, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: store.SampleRow{Raw: []byte("x")}}); err == nil {
+	if _, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: history.SampleRow{Raw: []byte("x")}}); err == nil {
 		t.Error("an answer was read without an adapter")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 type listed []bundle.Task
@@ -148,7 +148,7 @@ func answered(tasks []bundle.Task, answers map[string][]byte, order core.Order) 
 	var out book
 	for i := range tasks {
 		id := tasks[order.At(i)].ID
-		out = append(out, store.SampleRow{Sample: core.Sample{Idx: i, TaskID: id, State: core.SampleGraded, Outcome: bundle.Wrong, Score: &score}, Raw: answers[id], Finish: "stop"})
+		out = append(out, history.SampleRow{Sample: core.Sample{Idx: i, TaskID: id, State: core.SampleGraded, Outcome: bundle.Wrong, Score: &score}, Raw: answers[id], Finish: "stop"})
 	}
 	return out
 }

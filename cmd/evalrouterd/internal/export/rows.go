@@ -16,12 +16,12 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 // Samples is where opened tasks are read from.
 type Samples interface {
-	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[store.SampleRow, error]
+	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[history.SampleRow, error]
 }
 
 // Replies is where the replies of judges, and of models about parts of tasks,
@@ -47,7 +47,7 @@ type Run struct {
 
 // Row is one planned task.
 type Row struct {
-	store.SampleRow
+	history.SampleRow
 	// Status is the task's state in the words of the contract.
 	Status string
 }
@@ -91,7 +91,7 @@ func (s Source) fill(ctx context.Context, r Run, from, to int, yield func(Row, e
 			yield(Row{}, fmt.Errorf("name task %d: %w", i, err))
 			return -1
 		}
-		row := store.SampleRow{Sample: core.Sample{Run: r.ID, Idx: i, TaskID: task.ID, State: core.SamplePlanned}}
+		row := history.SampleRow{Sample: core.Sample{Run: r.ID, Idx: i, TaskID: task.ID, State: core.SamplePlanned}}
 		if !yield(finish(r, row), nil) {
 			return -1
 		}
@@ -101,7 +101,7 @@ func (s Source) fill(ctx context.Context, r Run, from, to int, yield func(Row, e
 
 // finish settles how a task reads: one that was never decided in a run that
 // has ended has the outcome which that end implies.
-func finish(r Run, row store.SampleRow) Row {
+func finish(r Run, row history.SampleRow) Row {
 	out := Row{SampleRow: row}
 	if out.Outcome == "" && r.State.Terminal() {
 		_, _, rest := core.Conclude(1, nil, 0, r.Reason)
@@ -113,7 +113,7 @@ func finish(r Run, row store.SampleRow) Row {
 	return out
 }
 
-func status(r Run, row store.SampleRow) string {
+func status(r Run, row history.SampleRow) string {
 	switch row.State {
 	case core.SampleInCall, core.SampleJudging:
 		return "calling"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -40,7 +40,7 @@ type ledgerInput struct {
 }
 
 func (s *Server) listLedger(ctx context.Context, in *ledgerInput) (*answer[api.Page[api.LedgerEntry]], error) {
-	q := store.EntryQuery{Run: core.RunID(in.RunID), Limit: in.Limit + 1}
+	q := history.EntryQuery{Run: core.RunID(in.RunID), Limit: in.Limit + 1}
 	at, err := cursorParts("ledger", in.Cursor, 2)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Server) listLedger(ctx context.Context, in *ledgerInput) (*answer[api.P
 		if err != nil {
 			return nil, err
 		}
-		q.After = &store.EntryCursor{At: t, ID: at[1]}
+		q.After = &history.EntryCursor{At: t, ID: at[1]}
 	}
 	entries, err := s.o.Accounts.Entries(ctx, scopeOf(ctx), q)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) listLedger(ctx context.Context, in *ledgerInput) (*answer[api.P
 
 // ledgerEntry shows a movement. Practice credit is play money in a book of its
 // own, and its entries say so.
-func ledgerEntry(e store.Entry) api.LedgerEntry {
+func ledgerEntry(e history.Entry) api.LedgerEntry {
 	note := e.Note
 	if e.Book == core.PracticeBook {
 		note = "practice credit"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -66,7 +66,7 @@ func (s *Server) eventPage(ctx context.Context, id core.RunID, in *eventsInput) 
 	if err != nil {
 		return api.EventPage{}, err
 	}
-	events, err := s.o.Runs.Events(ctx, scopeOf(ctx), id, store.EventQuery{After: in.After, Limit: in.Limit + 1, Tail: in.Tail, Types: in.Types})
+	events, err := s.o.Runs.Events(ctx, scopeOf(ctx), id, history.EventQuery{After: in.After, Limit: in.Limit + 1, Tail: in.Tail, Types: in.Types})
 	if err != nil {
 		return api.EventPage{}, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 // Catalog is what can be evaluated, and by which managed routes.
@@ -42,7 +43,7 @@ type Runs interface {
 	Run(context.Context, core.Scope, core.RunID) (core.Run, error)
 	Runs(context.Context, core.Scope, store.RunFilter) ([]core.Run, error)
 	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
-	Events(context.Context, core.Scope, core.RunID, store.EventQuery) ([]core.Event, error)
+	Events(context.Context, core.Scope, core.RunID, history.EventQuery) ([]core.Event, error)
 	Result(context.Context, core.Scope, core.RunID, int) (store.Result, error)
 	RequestCancel(context.Context, core.Scope, core.RunID) error
 	Recall(ctx context.Context, sc core.Scope, op, key, hash string) (core.Admitted, bool, error)
@@ -50,7 +51,7 @@ type Runs interface {
 
 // Answers reads what was said in runs: by models, and by judges about it.
 type Answers interface {
-	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[store.SampleRow, error]
+	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[history.SampleRow, error]
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 }
@@ -59,7 +60,7 @@ type Answers interface {
 type Accounts interface {
 	Workspace(context.Context, core.WorkspaceID) (core.WorkspaceInfo, error)
 	Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error)
-	Entries(context.Context, core.Scope, store.EntryQuery) ([]store.Entry, error)
+	Entries(context.Context, core.Scope, history.EntryQuery) ([]history.Entry, error)
 }
 
 // Connections keeps users' own endpoints.

@@ -19,6 +19,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	past "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -244,7 +245,7 @@ func (w *world) end() string {
 			w.t.Errorf("run %s is %s with %s reserved", id, r.State, r.Reserved)
 		}
 		w.seen["ended "+string(r.State)+" "+string(r.Reason)]++
-		events, err := w.store.Events(ctx, scope, id, store.EventQuery{Limit: 1 << 20})
+		events, err := w.store.Events(ctx, scope, id, past.EventQuery{Limit: 1 << 20})
 		w.check(err)
 		for i, e := range events {
 			spend, reserved := amount(w.t, e.Data["spend_microusd"]), amount(w.t, e.Data["reserved_microusd"])

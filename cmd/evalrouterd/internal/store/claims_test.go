@@ -9,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
@@ -239,7 +240,7 @@ func TestClaim_DatabaseClock(t *testing.T) {
 	d.check(late.AppendEvent(ctx, run, core.EventProgress, nil))
 	var at int64
 	d.check(d.raw.QueryRow(`SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&at))
-	events, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 2, Tail: true})
+	events, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 2, Tail: true})
 	d.check(err)
 	for _, s := range []*store.Store{early, late} {
 		if off := int64(s.Now()) - at; off < -20e6 || off > 20e6 {

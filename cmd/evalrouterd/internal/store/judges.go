@@ -103,35 +103,3 @@ func moved(err error) error {
 func (t *tx) askAgain(e core.Ended) error {
 	return t.one(`UPDATE samples SET pledged = pledged + $1 WHERE run = `+numOf(2)+` AND idx = $3 AND state = 'judging'`, int64(e.Reserved), string(e.Run), e.Idx)
 }
-
-// Replies reads what is recorded of the judges of the tasks in [from, to): for
-// each judge its newest call, in the order of the panel.
-func (s *Store) Replies(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error) {
-	return s.replies(ctx, sc, core.KindJudge, run, from, to)
-}
-
-// Parts reads what is recorded of the model about the tasks in [from, to): for
-// each part of a task its newest call, in the order of the parts.
-func (s *Store) Parts(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error) {
-	return s.replies(ctx, sc, core.KindTarget, run, from, to)
-}
-
-func (s *Store) replies(ctx context.Context, sc core.Scope, kind string, run core.RunID, from, to int) (out []core.Reply, err error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce, c.request_hash
-		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND c.idx >= $2 AND c.idx < $3 AND c.kind = $5
-		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run = c.run AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt) ORDER BY c.idx, c.part`,
-		string(run), from, to, string(sc.Workspace), kind)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r core.Reply
-		if err := rows.Scan(&r.Idx, &r.Part, &r.Attempt, &r.State, &r.Outcome, &r.Raw, &r.Finish, &r.UsageDoc, &r.Spent, &r.Nonce, &r.Hash); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, rows.Err()
-}

@@ -22,6 +22,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 //go:embed schema
@@ -47,6 +48,7 @@ type Options struct {
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
+	history.Reader
 	dialect dialect
 	read    *sql.DB
 	write   *sql.DB
@@ -65,7 +67,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	s := &Store{dialect: d, read: read, write: write, now: o.Now, gather: o.Gather}
+	s := &Store{Reader: history.NewReader(read), dialect: d, read: read, write: write, now: o.Now, gather: o.Gather}
 	if err := s.prepare(ctx); err != nil {
 		s.closePools()
 		return nil, err

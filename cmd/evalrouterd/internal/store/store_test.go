@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -330,24 +331,24 @@ func TestEvents_AreASequenceWithoutGaps(t *testing.T) {
 			wg.Go(func() { d.check(d.AppendEvent(ctx, run, core.EventProgress, map[string]any{"i": i})) })
 		}
 		wg.Wait()
-		all, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 1000})
+		all, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 1000})
 		d.check(err)
 		for i, e := range all {
 			if e.Seq != int64(i+1) {
 				t.Fatalf("event %d has sequence %d", i+1, e.Seq)
 			}
 		}
-		tail, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 5, Tail: true})
+		tail, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 5, Tail: true})
 		d.check(err)
 		if len(tail) != 5 || tail[0].Seq != all[len(all)-5].Seq {
 			t.Errorf("tail begins at %d of %d", tail[0].Seq, len(all))
 		}
-		some, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 10, After: 1, Types: []string{core.EventHeld, core.EventStarted}})
+		some, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 10, After: 1, Types: []string{core.EventHeld, core.EventStarted}})
 		d.check(err)
 		if len(some) != 2 {
 			t.Errorf("%d events of two types", len(some))
 		}
-		if none, err := d.Events(ctx, core.Scope{Workspace: "w2"}, run, store.EventQuery{Limit: 10}); err != nil || len(none) != 0 {
+		if none, err := d.Events(ctx, core.Scope{Workspace: "w2"}, run, history.EventQuery{Limit: 10}); err != nil || len(none) != 0 {
 			t.Errorf("another workspace reads %d events, %v", len(none), err)
 		}
 		d.clean()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 )
 
@@ -37,7 +38,7 @@ func TestWriter_CommitsTogether(t *testing.T) {
 				t.Errorf("writer %d: %v", i, err)
 			}
 		}
-		events, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 1000})
+		events, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 1000})
 		d.check(err)
 		if want := 3 + writers - writers/10; len(events) != want {
 			t.Errorf("%d events, want %d", len(events), want)
@@ -67,7 +68,7 @@ func TestWriter_TimeNeverGoesBack(t *testing.T) {
 		d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
 		d.time.Add(-3600 * 1_000_000)
 		d.check(d.AppendEvent(ctx, run, core.EventProgress, nil))
-		events, err := d.Events(ctx, scope, run, store.EventQuery{Limit: 10, Tail: true})
+		events, err := d.Events(ctx, scope, run, history.EventQuery{Limit: 10, Tail: true})
 		d.check(err)
 		for i := 1; i < len(events); i++ {
 			if events[i].At < events[i-1].At {

@@ -1,4 +1,4 @@
-package store
+package history
 
 import (
 	"context"
@@ -46,7 +46,7 @@ const entryWindow = `SELECT id, code, book, signed, balance, run_id, call_id, no
 	WHERE t.workspace_id = $1 AND t.code IN ('grant', 'hold', 'release', 'charge')) e WHERE 1 = 1`
 
 // Entries reads a workspace's ledger.
-func (s *Store) Entries(ctx context.Context, sc core.Scope, q EntryQuery) ([]Entry, error) {
+func (r Reader) Entries(ctx context.Context, sc core.Scope, q EntryQuery) ([]Entry, error) {
 	text, args := entryWindow, []any{string(sc.Workspace)}
 	if q.Run != "" {
 		args = append(args, string(q.Run))
@@ -58,7 +58,7 @@ func (s *Store) Entries(ctx context.Context, sc core.Scope, q EntryQuery) ([]Ent
 		text += fmt.Sprintf(` AND (created_at < $%d OR (created_at = $%d AND id < $%d))`, n+1, n+2, n+3)
 	}
 	args = append(args, q.Limit)
-	rows, err := s.read.QueryContext(ctx, text+fmt.Sprintf(` ORDER BY created_at DESC, id DESC LIMIT $%d`, len(args)), args...)
+	rows, err := r.db.QueryContext(ctx, text+fmt.Sprintf(` ORDER BY created_at DESC, id DESC LIMIT $%d`, len(args)), args...)
 	if err != nil {
 		return nil, err
 	}

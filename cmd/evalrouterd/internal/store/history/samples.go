@@ -1,4 +1,4 @@
-package store
+package history
 
 import (
 	"context"
@@ -31,16 +31,16 @@ const samplePage = 500
 // Samples yields the tasks of a run that have left planned, in order, from a
 // place on. The first read is of one row, so that a reader of one task reads no
 // more.
-func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[SampleRow, error] {
+func (r Reader) Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[SampleRow, error] {
 	return func(yield func(SampleRow, error) bool) {
 		for size := 1; ; size = samplePage {
-			page, err := s.samplePage(ctx, sc, run, from, size)
+			page, err := r.samplePage(ctx, sc, run, from, size)
 			if err != nil {
 				yield(SampleRow{}, err)
 				return
 			}
-			for _, r := range page {
-				if !yield(r, nil) {
+			for _, row := range page {
+				if !yield(row, nil) {
 					return
 				}
 			}
@@ -52,28 +52,28 @@ func (s *Store) Samples(ctx context.Context, sc core.Scope, run core.RunID, from
 	}
 }
 
-func (s *Store) samplePage(ctx context.Context, sc core.Scope, run core.RunID, from, size int) ([]SampleRow, error) {
-	rows, err := s.read.QueryContext(ctx, selectSamples, string(run), from, size, string(sc.Workspace))
+func (r Reader) samplePage(ctx context.Context, sc core.Scope, run core.RunID, from, size int) ([]SampleRow, error) {
+	rows, err := r.db.QueryContext(ctx, selectSamples, string(run), from, size, string(sc.Workspace))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var out []SampleRow
 	for rows.Next() {
-		r := SampleRow{Sample: core.Sample{Run: run}}
+		row := SampleRow{Sample: core.Sample{Run: run}}
 		var score sql.NullFloat64
 		var a, b sql.NullInt64
-		if err := rows.Scan(&r.Idx, &r.TaskID, &r.State, &r.Outcome, &r.Attempt, &r.MaxCost, &r.Charge, &score, &r.Extracted, &a, &b, &r.Rule, &r.Grader, &r.Compat, &r.Code,
-			&r.StartedAt, &r.EndedAt, &r.Raw, &r.SHA256, &r.Finish, &r.UsageDoc); err != nil {
+		if err := rows.Scan(&row.Idx, &row.TaskID, &row.State, &row.Outcome, &row.Attempt, &row.MaxCost, &row.Charge, &score, &row.Extracted, &a, &b, &row.Rule, &row.Grader, &row.Compat, &row.Code,
+			&row.StartedAt, &row.EndedAt, &row.Raw, &row.SHA256, &row.Finish, &row.UsageDoc); err != nil {
 			return nil, err
 		}
 		if score.Valid {
-			r.Score = &score.Float64
+			row.Score = &score.Float64
 		}
 		if a.Valid && b.Valid {
-			r.Span = &[2]int{int(a.Int64), int(b.Int64)}
+			row.Span = &[2]int{int(a.Int64), int(b.Int64)}
 		}
-		out = append(out, r)
+		out = append(out, row)
 	}
 	return out, rows.Err()
 }
