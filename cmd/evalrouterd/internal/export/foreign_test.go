@@ -16,7 +16,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 )
 
 // longRun is a run in another order than the benchmark's whose answers are
@@ -43,7 +43,7 @@ func longRun(config string) (export.Run, export.Source, []string) {
 	var rows book
 	for i := range n {
 		text := whole[order.At(i)]
-		rows = append(rows, store.SampleRow{Sample: core.Sample{
+		rows = append(rows, history.SampleRow{Sample: core.Sample{
 			Idx: i, TaskID: tasks[order.At(i)].ID, State: core.SampleGraded, Outcome: bundle.Wrong, Score: &zero,
 			Extracted: string([]rune(text)[:core.MaxExtracted]), Rule: "rule",
 		}, Raw: []byte(text), Finish: "other:pause"})
