@@ -16,7 +16,11 @@ import (
 // call takes one task to its end by a work: asked, recorded and graded, or
 // settled otherwise. It always reports back exactly once.
 func (r *runner) call(j job, work func(*job) (settled, error)) {
-	number := j.number
+	number, answered := j.number, false
+	j.answered = func() {
+		answered = true
+		r.mail.Put(Message{answered: true})
+	}
 	var s settled
 	err := r.safely(func() (err error) {
 		s, err = work(&j)
@@ -28,7 +32,7 @@ func (r *runner) call(j job, work func(*job) (settled, error)) {
 	case err != nil:
 		s = r.salvage(j, err)
 	}
-	s.idx, s.number = j.intent.Idx, number
+	s.idx, s.number, s.answered = j.intent.Idx, number, answered
 	r.mail.Put(Message{settled: &s})
 }
 
@@ -181,6 +185,9 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 	if err != nil { // the journal may still have room; without both, the call is unknown
 		r.e.o.Log.Error("answer was not spooled", "run_id", string(r.id), "error", err.Error())
 		done = func() {}
+	}
+	if !r.more(j) {
+		j.answered()
 	}
 	s := settled{unreported: resp.Money.Unreported, overBound: resp.Money.OverBound}
 	if !resp.Refused && resp.Failed == "" {

@@ -34,8 +34,16 @@ type job struct {
 	// notSent and pushedBack count the attempts of this process that failed in
 	// each way; they have limits of their own.
 	notSent, pushedBack int
-	// number counts the calls of this process in the order they began.
+	ticket
+}
+
+// ticket is what every call of one task in flight carries.
+type ticket struct {
+	// number counts the tasks of this process in the order they began.
 	number int
+	// answered tells the runner that the task's last answer is in the spool:
+	// another task may begin while it is recorded.
+	answered func()
 }
 
 // count takes an outcome into account.
@@ -123,7 +131,18 @@ func (r *runner) unreserve(ctx context.Context, batch []core.Intent, cause error
 }
 
 // room is how many more calls may be in flight now.
-func (r *runner) room() int { return r.pace.size(r.e.o.Clock.Now()) - r.inflight }
+func (r *runner) room() int {
+	size := r.pace.size(r.e.o.Clock.Now())
+	return size - r.inflight + min(r.recording, size/overlap)
+}
+
+// overlap is the part of a run's calls that may begin while as many answers are
+// being recorded. What one answer means for the run is not known until then, so
+// a run of few calls goes one by one.
+const overlap = 8
+
+// calling is how many tasks in flight are not all answered.
+func (r *runner) calling() int { return r.inflight - r.recording }
 
 // capReached waits for calls in flight to give back what they do not use, and
 // ends the run when there are none: a cheaper task never overtakes, for that

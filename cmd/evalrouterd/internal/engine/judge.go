@@ -104,6 +104,7 @@ func (r *runner) judge(j *job, a answered) (settled, error) {
 			s.unjudged = true
 			return s, err
 		}
+		next.ticket = j.ticket
 		*j = next
 		one, err := r.attempts(j)
 		s.replies = append(s.replies, settledReply{part, one})
@@ -198,7 +199,7 @@ func (r *runner) resumeJudging() {
 		r.unjudged = r.unjudged[1:]
 		r.inflight++
 		r.dispatched++
-		j := job{intent: core.Intent{Idx: idx}, number: r.dispatched}
+		j := job{intent: core.Intent{Idx: idx}, ticket: ticket{number: r.dispatched}}
 		r.e.o.Spawn(func() { r.call(j, r.resumeTask) })
 	}
 }

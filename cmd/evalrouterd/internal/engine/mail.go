@@ -15,6 +15,8 @@ type Mail interface {
 type Message struct {
 	settled  *settled
 	overload bool
+	// answered says that a task in flight is only to be recorded any more.
+	answered bool
 	// fenced says that another process has taken the run over.
 	fenced bool
 }

@@ -47,7 +47,7 @@ func (r *runner) preparePart(j job, part int) (job, error) {
 	if err != nil {
 		return job{}, fmt.Errorf("part %d of task %d: %w", part, j.intent.Idx, err)
 	}
-	next.task, next.parts, next.number = j.task, j.parts, j.number
+	next.task, next.parts, next.ticket = j.task, j.parts, j.ticket
 	next.intent.Idx, next.intent.TaskID, next.intent.Part = j.intent.Idx, j.task.ID, part
 	return next, nil
 }
@@ -112,7 +112,7 @@ func (r *runner) resumeParts(j *job) (settled, error) {
 		g.Unjudged = true
 		return settled{resumed: true}, r.recordGrade(g)
 	}
-	next.number = j.number
+	next.ticket = j.ticket
 	*j = next
 	return r.askParts(j, settled{resumed: true})
 }

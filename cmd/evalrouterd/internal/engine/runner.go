@@ -42,6 +42,7 @@ type runner struct {
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
 	inflight   int
+	recording  int // of these, the tasks of which every answer is there
 	dispatched int // calls begun by this process
 	// blocked says that the next task did not fit under the cap: nothing is
 	// tried again until a call in flight settles.
@@ -96,7 +97,9 @@ type settled struct {
 	unreported bool
 	// overBound says that an answer cost more than its published bound.
 	overBound bool
-	err       error
+	// answered says that the runner was told so before.
+	answered bool
+	err      error
 }
 
 // settledReply is how one call to a judge ended.
@@ -320,6 +323,8 @@ func (r *runner) wait(ctx context.Context) error {
 			faults = errors.Join(faults, r.settle(ctx, *m.settled))
 		case m.fenced:
 			faults = errors.Join(faults, core.ErrFenced)
+		case m.answered:
+			r.recording++
 		case m.overload:
 			r.pace.overloaded(r.e.o.Clock.Now())
 		default:
@@ -345,10 +350,13 @@ func (r *runner) wait(ctx context.Context) error {
 func (r *runner) drain() {
 	for r.inflight > 0 {
 		for _, m := range r.mail.Take() {
+			if m.answered {
+				r.recording++
+			}
 			if m.settled == nil {
 				continue
 			}
-			r.inflight--
+			r.land(*m.settled)
 			if err := m.settled.err; err != nil {
 				r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", m.settled.idx, "error", err.Error())
 			}
@@ -356,9 +364,17 @@ func (r *runner) drain() {
 	}
 }
 
+// land takes one task out of those in flight.
+func (r *runner) land(s settled) {
+	r.inflight--
+	if s.answered {
+		r.recording--
+	}
+}
+
 // settle takes one finished task into account.
 func (r *runner) settle(ctx context.Context, s settled) error {
-	r.inflight--
+	r.land(s)
 	r.blocked, r.dirty = false, true
 	if s.err != nil {
 		return fmt.Errorf("task %d: %w", s.idx, s.err)
@@ -401,7 +417,7 @@ func (r *runner) progress(ctx context.Context, last bool) error {
 		return err
 	}
 	r.shown, r.dirty = now, false
-	data := progressData(run, r.inflight, r.quote.Limit)
+	data := progressData(run, r.calling(), r.quote.Limit)
 	return r.persist("progress", func(ctx context.Context) error { return r.held.Life.AppendEvent(ctx, r.id, core.EventProgress, data) })
 }
 
