@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 )
 
@@ -14,6 +15,7 @@ func serveCommand(f *flagSet) action {
 	addr := f.StringLong("addr", "127.0.0.1:7788", "`HOST:PORT` to listen on")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
+	calls := f.IntLong("workspace-calls", engine.DefaultWorkspaceCalls, "how many tasks of one workspace this process has in flight at most, a `NUMBER`")
 	share := f.sharing()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
@@ -25,7 +27,10 @@ func serveCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, at: at, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		if *calls < 1 {
+			return refuse("invalid_input", "--workspace-calls is at least 1; nothing was started")
+		}
+		r := runner{sys: sys, at: at, calls: *calls, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}
 }

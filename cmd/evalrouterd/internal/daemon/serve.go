@@ -56,7 +56,9 @@ type runner struct {
 	// modelPorts are where a local service looks for model servers.
 	modelPorts []int
 	grace      time.Duration
-	log        *slog.Logger
+	// calls is how many tasks of one workspace may be in flight; 0 is the usual.
+	calls int
+	log   *slog.Logger
 }
 
 // begin opens the directory, takes its lock and offers the operator's routes.
@@ -99,7 +101,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 	}
 	defer lock.Close()
 	if shared.role == roleWorker {
-		return r.labour(ctx, data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log, shared: shared})
+		return r.labour(ctx, data, options{policy: policy, managed: routes, calls: r.calls, version: r.sys.Version, log: r.log, shared: shared})
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -109,7 +111,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 		return errors.Join(err, l.Close(), data.close())
 	}
 	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
-	s, err := newService(data, options{policy: policy, managed: routes, version: r.sys.Version, log: r.log, shared: shared})
+	s, err := newService(data, options{policy: policy, managed: routes, calls: r.calls, version: r.sys.Version, log: r.log, shared: shared})
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}

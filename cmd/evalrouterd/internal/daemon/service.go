@@ -127,6 +127,7 @@ type options struct {
 	version    string
 	log        *slog.Logger
 	shared     sharing
+	calls      int // tasks of one workspace in flight; 0 is the usual
 }
 
 // newService joins the parts. Nothing runs yet.
@@ -147,7 +148,7 @@ func newService(data *open, o options) (*service, error) {
 	if s.answers, s.kept, err = spool.Open(s.dir.path(answersFile)); err != nil {
 		return nil, err
 	}
-	s.engine = engine.New(s.engineOptions(adapters, credentials{connections, o.managed}, o.shared))
+	s.engine = engine.New(s.engineOptions(adapters, credentials{connections, o.managed}, o))
 	if err := s.join(o.shared); err != nil {
 		return nil, err
 	}
@@ -162,13 +163,13 @@ func newService(data *open, o options) (*service, error) {
 	return s, err
 }
 
-func (s *service) engineOptions(adapters provider.Set, keys engine.Keys, o sharing) engine.Options {
+func (s *service) engineOptions(adapters provider.Set, keys engine.Keys, o options) engine.Options {
 	options := engine.Options{
 		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
-		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: workerName(), Changed: s.changed,
+		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: workerName(), Changed: s.changed, WorkspaceCalls: o.calls,
 	}
 	if s.postgres != "" {
-		options.Claims, options.Lease, options.Transient, options.Clock = claims{s.store}, o.lease, store.Unreachable, clock{s.store}
+		options.Claims, options.Lease, options.Transient, options.Clock = claims{s.store}, o.shared.lease, store.Unreachable, clock{s.store}
 	}
 	return options
 }

@@ -92,7 +92,7 @@ func (r *runner) attempts(j *job) (settled, error) {
 		if err := r.retry(j, out, d); err != nil {
 			return settled{}, err
 		}
-		if r.e.o.Clock.Sleep(r.waiting, d.delay) != nil {
+		if !r.rest(d.delay) {
 			return r.putBack(*j)
 		}
 	}

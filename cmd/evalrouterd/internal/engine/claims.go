@@ -73,7 +73,6 @@ func (r *runner) release() {
 // and answers that still come are kept as late ones.
 func (r *runner) leave() {
 	r.e.o.Log.Info("run was taken over by another process", "run_id", string(r.id))
-	r.stopWaiting()
 	r.drain()
 }
 

@@ -95,9 +95,7 @@ func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	r.queue.take(res.Granted)
 	for _, j := range jobs[:res.Granted] {
 		r.forget(j.intent.Idx)
-		r.inflight++
-		r.dispatched++
-		j.number = r.dispatched
+		j.number = r.begin()
 		r.e.o.Spawn(func() { r.call(j, r.askTask) })
 	}
 	r.tight = r.tight && res.Granted == 0
@@ -129,20 +127,6 @@ func (r *runner) unreserve(ctx context.Context, batch []core.Intent, cause error
 	r.wakeIn(firstDelay)
 	return nil
 }
-
-// room is how many more calls may be in flight now.
-func (r *runner) room() int {
-	size := r.pace.size(r.e.o.Clock.Now())
-	return size - r.inflight + min(r.recording, size/overlap)
-}
-
-// overlap is the part of a run's calls that may begin while as many answers are
-// being recorded. What one answer means for the run is not known until then, so
-// a run of few calls goes one by one.
-const overlap = 8
-
-// calling is how many tasks in flight are not all answered.
-func (r *runner) calling() int { return r.inflight - r.recording }
 
 // capReached waits for calls in flight to give back what they do not use, and
 // ends the run when there are none: a cheaper task never overtakes, for that

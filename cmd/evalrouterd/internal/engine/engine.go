@@ -130,6 +130,9 @@ type Options struct {
 	// CallTimeout is the deadline of a call whose answer is not a long one; 0
 	// means 10 minutes.
 	CallTimeout time.Duration
+	// WorkspaceCalls is how many tasks of one workspace may be in flight in this
+	// process, over all its runs; 0 means 1024.
+	WorkspaceCalls int
 	// Spawn runs a function beside others; nil means a goroutine. NewMail makes
 	// a runner's mail; nil means one between goroutines. A simulator brings its
 	// own of both.
@@ -146,9 +149,14 @@ type Options struct {
 	Changed func(core.RunID)
 }
 
+// DefaultWorkspaceCalls is how many tasks of one workspace may be in flight
+// unless the operator says otherwise: as many as the largest ceiling of a route.
+const DefaultWorkspaceCalls = 1024
+
 // Engine runs everything that is live. Start it once.
 type Engine struct {
-	o Options
+	o    Options
+	gate *gate
 
 	mu      sync.Mutex
 	runners map[core.RunID]*runner
@@ -169,13 +177,16 @@ func New(o Options) *Engine {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 10 * time.Minute
 	}
+	if o.WorkspaceCalls == 0 {
+		o.WorkspaceCalls = DefaultWorkspaceCalls
+	}
 	if o.NewMail == nil {
 		o.NewMail = newMail
 	}
 	if o.Changed == nil {
 		o.Changed = func(core.RunID) {}
 	}
-	e := &Engine{o: o, runners: map[core.RunID]*runner{}}
+	e := &Engine{o: o, gate: newGate(o.WorkspaceCalls), runners: map[core.RunID]*runner{}}
 	e.dispatch, e.stopDispatch = context.WithCancel(context.Background())
 	e.calls, e.stopCalls = context.WithCancel(context.Background())
 	if o.Spawn == nil {

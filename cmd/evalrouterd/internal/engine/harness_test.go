@@ -160,6 +160,13 @@ var mute = func() core.Target {
 	return t
 }()
 
+// narrow is the same with few calls in flight.
+var narrow = func() core.Target {
+	t := target
+	t.RouteID, t.Ceiling = "practice.narrow", 4
+	return t
+}()
+
 // worstCase is what one scripted call reserves: 100 tokens each way.
 const worstCase = 300 * usd.Micro(1)
 
@@ -194,7 +201,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target, mute}, judgeRoutes()...), uuid.NewString)
+	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target, mute, narrow}, judgeRoutes()...), uuid.NewString)
 	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
 	if err != nil {
 		w.t.Fatal(err)

@@ -197,9 +197,7 @@ func (r *runner) resumeJudging() {
 	for r.row.State == core.Running && r.room() > 0 && len(r.unjudged) > 0 {
 		idx := r.unjudged[0]
 		r.unjudged = r.unjudged[1:]
-		r.inflight++
-		r.dispatched++
-		j := job{intent: core.Intent{Idx: idx}, ticket: ticket{number: r.dispatched}}
+		j := job{intent: core.Intent{Idx: idx}, ticket: ticket{number: r.begin()}}
 		r.e.o.Spawn(func() { r.call(j, r.resumeTask) })
 	}
 }

@@ -10,13 +10,15 @@ type Mail interface {
 }
 
 // Message is what a runner is told: that a task has settled, that a provider
-// pushed back, or, when it is empty, that it should look around: its run's row
+// pushed back, that there is a place for another task, or, when it is empty, that it should look around: its run's row
 // has changed, a wait is over, or the engine stops.
 type Message struct {
 	settled  *settled
 	overload bool
 	// answered says that a task in flight is only to be recorded any more.
 	answered bool
+	// place says that there is a place for another task.
+	place bool
 	// fenced says that another process has taken the run over.
 	fenced bool
 }

@@ -18,7 +18,10 @@ func newQueue(p core.Progress, total int) queue {
 	return queue{redo: p.Redo, next: p.Next, total: total}
 }
 
-func (q *queue) empty() bool { return len(q.redo) == 0 && q.next >= q.total }
+func (q *queue) empty() bool { return q.left() == 0 }
+
+// left is how many tasks are to be asked.
+func (q *queue) left() int { return len(q.redo) + max(q.total-q.next, 0) }
 
 // peek gives up to n places without taking them, with the attempts each had.
 func (q *queue) peek(n int) []core.Redo {

@@ -44,6 +44,13 @@ type runner struct {
 	inflight   int
 	recording  int // of these, the tasks of which every answer is there
 	dispatched int // calls begun by this process
+	// share is what the run has of the places that runs share, and spare how
+	// many of them are not in use. short is what more are waited for, stuck the
+	// same once the run's row says so because nothing of it is in flight.
+	share        *share
+	spare        int
+	wanting      int
+	short, stuck string
 	// blocked says that the next task did not fit under the cap: nothing is
 	// tried again until a call in flight settles.
 	blocked bool
@@ -116,10 +123,18 @@ func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
 	return r
 }
 
+// halt ends every wait for a retry or a place.
+func (r *runner) halt() {
+	r.stopWaiting()
+	if r.share != nil {
+		r.share.close()
+	}
+}
+
 // run works until the run has ended or the engine stops. A fault of ours ends
 // the run as failed, never silently.
 func (r *runner) run() {
-	defer r.stopWaiting()
+	defer r.part()
 	if !r.claim(r.e.dispatch) {
 		return
 	}
@@ -168,7 +183,7 @@ func (r *runner) fail(stop core.Stop) {
 		do   func(context.Context) error
 	}{
 		{"stop", func(ctx context.Context) error { return r.held.Life.Stop(ctx, r.id, stop) }},
-		{"drain", func(context.Context) error { r.stopWaiting(); r.drain(); return nil }},
+		{"drain", func(context.Context) error { r.drain(); return nil }},
 		{"abandon", func(ctx context.Context) error { return r.held.Life.Abandon(ctx, r.id) }},
 		{"end", func(ctx context.Context) error { _, err := r.finalize(ctx); return err }},
 	} {
@@ -269,6 +284,10 @@ func (r *runner) load(ctx context.Context) (answered []int, err error) {
 	r.queue, r.pace = newQueue(p, r.quote.Coverage.N), newPace(r.quote.Limit)
 	r.unjudged = p.Judging
 	r.breaker = newBreaker(core.ProviderDown, r.row.Unreported)
+	r.share = r.e.gate.join(r.scope.Workspace, r.quote, r.createdAt, func() { r.mail.Put(Message{place: true}) })
+	if r.row.State == core.Running && r.row.RetryAt == 0 {
+		r.stuck = r.row.WaitingReason
+	}
 	return p.Answered, nil
 }
 
@@ -279,19 +298,29 @@ func (r *runner) refresh(ctx context.Context) (err error) {
 		return fmt.Errorf("read run: %w", err)
 	}
 	if r.row.State != core.Running {
-		r.stopWaiting()
+		r.halt()
 	}
 	return nil
 }
 
 // step starts as many calls as may be started now.
 func (r *runner) step(ctx context.Context) error {
+	err := r.start(ctx)
+	if r.spare > 0 {
+		r.take(0)
+	}
+	return errors.Join(err, r.showWait())
+}
+
+func (r *runner) start(ctx context.Context) error {
 	if r.row.State == core.Running && r.timeLeft() <= 0 {
 		return r.stop(ctx, core.Stop{Reason: core.TimeLimit, Detail: "a run may go on for 24 hours"})
 	}
 	if waits, err := r.unpark(); waits || err != nil {
+		r.take(0)
 		return err
 	}
+	r.take(r.wish())
 	r.resumeJudging()
 	for r.row.State == core.Running && !r.blocked && r.room() > 0 && !r.queue.empty() {
 		started, err := r.dispatch(ctx)
@@ -324,9 +353,10 @@ func (r *runner) wait(ctx context.Context) error {
 		case m.fenced:
 			faults = errors.Join(faults, core.ErrFenced)
 		case m.answered:
-			r.recording++
+			r.allAnswered()
 		case m.overload:
 			r.pace.overloaded(r.e.o.Clock.Now())
+		case m.place: // step takes it
 		default:
 			changed = true
 		}
@@ -348,10 +378,11 @@ func (r *runner) wait(ctx context.Context) error {
 
 // drain waits for the calls in flight and takes no further notice of them.
 func (r *runner) drain() {
+	r.halt()
 	for r.inflight > 0 {
 		for _, m := range r.mail.Take() {
 			if m.answered {
-				r.recording++
+				r.allAnswered()
 			}
 			if m.settled == nil {
 				continue
@@ -361,16 +392,10 @@ func (r *runner) drain() {
 				r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", m.settled.idx, "error", err.Error())
 			}
 		}
+		r.take(0)
 	}
 }
 
-// land takes one task out of those in flight.
-func (r *runner) land(s settled) {
-	r.inflight--
-	if s.answered {
-		r.recording--
-	}
-}
 
 // settle takes one finished task into account.
 func (r *runner) settle(ctx context.Context, s settled) error {
@@ -417,11 +442,14 @@ func (r *runner) progress(ctx context.Context, last bool) error {
 		return err
 	}
 	r.shown, r.dirty = now, false
-	data := progressData(run, r.calling(), r.quote.Limit)
+	data := progressData(run, r.calling(), r.quote.Limit, r.wanting)
+	if r.short != "" {
+		data["waiting_reason"] = r.short
+	}
 	return r.persist("progress", func(ctx context.Context) error { return r.held.Life.AppendEvent(ctx, r.id, core.EventProgress, data) })
 }
 
-func progressData(run core.Run, open, limit int) map[string]any {
+func progressData(run core.Run, open, limit, waiting int) map[string]any {
 	outcomes := map[string]int{}
 	for o, n := range run.Tallies {
 		outcomes[string(o)] = n
@@ -429,7 +457,7 @@ func progressData(run core.Run, open, limit int) map[string]any {
 	return map[string]any{
 		"phase": string(run.State), "planned": run.Planned, "processed": run.Tallies.Total(), "graded": run.Tallies.Graded(),
 		"errors": run.Tallies.Errors(), "outcomes": outcomes, "right": run.Tallies[bundle.Right], "scored": run.Tallies.Graded(),
-		"open_calls": open, "limit": limit, "wait_count": 0,
+		"open_calls": open, "limit": limit, "wait_count": waiting,
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// inFlight is how many calls one endpoint may have under way: the largest
-// ceiling of a route.
-const inFlight = 256
+// kept is how many idle connections to one endpoint are kept: as many as the
+// largest ceiling of a route, so that a run at its ceiling dials each once.
+const kept = 1024
 
 // tlsTimeout bounds a handshake.
 const tlsTimeout = 10 * time.Second
@@ -86,6 +86,10 @@ func (d Dialer) dialTLS(ctx context.Context, network, hostport string) (net.Conn
 // where the policy does not reach. Idle connections are given up before
 // common servers give them up (5 seconds): a request on a connection that the
 // server is just closing is lost, and nobody knows whether it was processed.
+//
+// It does not bound how many connections there are: the engine bounds the calls
+// of a route before one is marked as sent, and a call that waited for a
+// connection here would be marked though it had not left.
 func Transport(p Policy) *http.Transport { return NewTransport(Dialer{Policy: p}) }
 
 // NewTransport is Transport over a given dialer.
@@ -98,9 +102,8 @@ func NewTransport(d Dialer) *http.Transport {
 		DialTLSContext:         d.dialTLS,
 		Protocols:              &protocols,
 		DisableCompression:     true,
-		MaxIdleConns:           inFlight,
-		MaxIdleConnsPerHost:    inFlight,
-		MaxConnsPerHost:        inFlight,
+		MaxIdleConns:           kept,
+		MaxIdleConnsPerHost:    kept,
 		IdleConnTimeout:        3 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -178,6 +179,36 @@ func TestTransport_Loopback(t *testing.T) {
 	if pool.For("a") == rt {
 		t.Error("a forgotten transport came back")
 	}
+}
+
+// No request waits here for a connection: its call is marked as sent already.
+func TestTransport_NoRequestWaits(t *testing.T) {
+	t.Parallel()
+	const calls = 300
+	var here sync.WaitGroup
+	here.Add(calls)
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { here.Done(); here.Wait() }))
+	t.Cleanup(srv.Close)
+	rt := netguard.Transport(netguard.Policy{AllowLoopback: true})
+	t.Cleanup(rt.CloseIdleConnections)
+	var group sync.WaitGroup
+	for range calls {
+		group.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Errorf("a request was not answered: %v", err)
+				here.Done()
+				return
+			}
+			res.Body.Close()
+		})
+	}
+	group.Wait()
 }
 
 func portNumber(t *testing.T, port string) uint16 {

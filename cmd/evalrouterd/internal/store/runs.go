@@ -217,8 +217,8 @@ func (s *Store) Stop(ctx context.Context, id core.RunID, why core.Stop) error {
 	})
 }
 
-// Park records why a running run makes no calls until a time; with an empty
-// reason, that it goes on.
+// Park records why a running run makes no calls until a time, 0 for one that
+// nobody knows; with an empty reason, that it goes on.
 func (s *Store) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		if err := t.holds(s.claim); err != nil {
@@ -228,7 +228,11 @@ func (s *Store) Park(ctx context.Context, id core.RunID, until core.Micros, why 
 		if err != nil || n == 0 || why == "" {
 			return err
 		}
-		return t.event(id, core.EventWaiting, map[string]any{"reason": why, "retry_at": time.UnixMicro(int64(until)).UTC().Format(time.RFC3339)})
+		data := map[string]any{"reason": why}
+		if until != 0 {
+			data["retry_at"] = time.UnixMicro(int64(until)).UTC().Format(time.RFC3339)
+		}
+		return t.event(id, core.EventWaiting, data)
 	})
 }
 
