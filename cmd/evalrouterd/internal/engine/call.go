@@ -165,10 +165,10 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 		return settled{}, r.persist("give up", func(ctx context.Context) error {
 			return r.held.Journal.GiveUp(ctx, e, endState(out), d.code == core.CodeRefused, d.code)
 		})
-	case replan, park:
+	case replan, park, outage:
 		err := r.persist("plan again", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, endState(out)) })
 		s := back(j)
-		s.stop, s.park, s.why, s.detail = d.stop, d.delay, reasonOf(out), d.who+detailOf(out)
+		s.stop, s.park, s.outage, s.why, s.detail = d.stop, d.delay, d.do == outage, reasonOf(out), d.who+detailOf(out)
 		return s, err
 	}
 	err := r.persist("unknown", func(ctx context.Context) error { return r.held.Journal.MarkUnknown(ctx, e) })

@@ -155,13 +155,6 @@ func TestRun_Outcomes(t *testing.T) {
 			state: core.Failed, reason: core.AllTasksFailed, tallies: core.Tallies{core.ProviderError: 4},
 		},
 		{
-			name: "never sent five times stops the run",
-			answer: func(bundle.Task, int) provider.Outcome {
-				return provider.Outcome{Class: provider.NotSent, Code: "dial"}
-			},
-			state: core.Failed, reason: core.ProviderDown, tallies: core.Tallies{core.PendingTask: 4},
-		},
-		{
 			name: "empty answers are graded as empty", asked: 4,
 			answer: func(bundle.Task, int) provider.Outcome { return say("", 10, 0) },
 			state:  core.Completed, reason: core.ReasonCompleted, tallies: core.Tallies{bundle.Empty: 4},

@@ -109,7 +109,7 @@ func (r *runner) judge(j *job, a answered) (settled, error) {
 		one, err := r.attempts(j)
 		s.replies = append(s.replies, settledReply{part, one})
 		if err != nil || one.open == nil {
-			s.unjudged, s.stop, s.park, s.why, s.detail = one.unjudged, one.stop, one.park, one.why, one.detail
+			s.unjudged, s.stop, s.park, s.outage, s.why, s.detail = one.unjudged, one.stop, one.park, one.outage, one.why, one.detail
 			return s, err
 		}
 		a.replies = append(a.replies, *one.open)

@@ -152,10 +152,12 @@ func TestJudges_Outcomes(t *testing.T) {
 		{name: "a rejected credential", judge: reject(provider.Connection, core.CodeCredentialRejected), state: core.Failed, reason: core.JudgesUnavailable,
 			tallies: tallies{core.PendingTask: 8}, answers: 1},
 		{name: "no such judge", judge: reject(provider.Route, ""), state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.PendingTask: 8}, answers: 1},
-		{name: "nobody there", judge: func(provider.Request) provider.Outcome {
-			return provider.Outcome{Class: provider.NotSent, Code: "dial"}
-		},
-			state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.PendingTask: 8}, answers: 1},
+		{name: "nobody there for ten minutes", judge: func(r provider.Request) provider.Outcome {
+			if r.Attempt < 20 {
+				return provider.Outcome{Class: provider.NotSent, Code: "dial"}
+			}
+			return say("GRADE: C", 5, 5)
+		}, state: core.Completed, reason: core.ReasonCompleted, tallies: tallies{bundle.Right: 8}, answers: 8, replies: 8},
 		{name: "lost replies", judge: func(provider.Request) provider.Outcome { return provider.Outcome{Class: provider.Unknown, Code: "cut"} },
 			state: core.Failed, reason: core.JudgesUnavailable, tallies: tallies{core.JudgeError: 3, core.PendingTask: 5}, code: core.CodeJudgeUnknown, answers: 3},
 		{name: "replies without usage", judge: func(provider.Request) provider.Outcome {

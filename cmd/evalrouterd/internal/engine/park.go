@@ -7,6 +7,32 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
+// waitsForEndpoint is the word for a run that waits because nothing reaches the
+// endpoint: there is no network, or nobody listens.
+const waitsForEndpoint = "endpoint_unreachable"
+
+// How long a run waits before it looks whether the endpoint is reached again.
+const (
+	firstOutage = 30 * time.Second
+	maxOutage   = 10 * time.Minute
+)
+
+// outages counts the waits of an outage. A network that is gone costs nothing
+// but time, so it ends no run: that is for calls whose answers are lost.
+type outages struct {
+	waits int
+}
+
+// delay is how long to wait now. Tasks that failed together are one wait; each
+// one is twice as long as the one before.
+func (o *outages) delay(parked, now time.Time) time.Duration {
+	if parked.After(now) {
+		return parked.Sub(now)
+	}
+	o.waits++
+	return min(firstOutage<<min(o.waits-1, 10), maxOutage)
+}
+
 // park makes the run wait as long as its provider asked, in the open: the run
 // says why and until when, and holds no call for it and no reservation, but for
 // the judges of tasks that are answered.

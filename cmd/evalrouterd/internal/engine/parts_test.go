@@ -191,8 +191,6 @@ func TestParts_Outcomes(t *testing.T) {
 			state: core.Failed, reason: core.ProviderDown, tallies: tallies{core.ProviderError: 3, core.PendingTask: 1}, code: core.CodeOutcomeUnknown, paid: 3},
 		{name: "a rejected credential", answer: fixed(provider.Outcome{Class: provider.Rejected, Reach: provider.Connection, Status: 401, Code: core.CodeCredentialRejected}),
 			state: core.Failed, reason: core.CredentialFailed, tallies: tallies{core.PendingTask: 4}, paid: 1},
-		{name: "nobody there", answer: fixed(provider.Outcome{Class: provider.NotSent, Code: "dial"}),
-			state: core.Failed, reason: core.ProviderDown, tallies: tallies{core.PendingTask: 4}, paid: 1},
 		{name: "overloaded at first", answer: second(func(r provider.Request) provider.Outcome {
 			if r.Attempt < 3 {
 				return provider.Outcome{Class: provider.Rejected, Reach: provider.Overload, Status: 429}

@@ -16,6 +16,7 @@ const (
 	giveUp                // provably no work, and trying again cannot help this task
 	replan                // provably no work, and the run must stop: the task stays to be run
 	park                  // provably no work, and the whole run must wait for a long time
+	outage                // nothing leaves this machine: the run must wait until the endpoint is reached again
 	unknown               // may have been processed: never again by itself
 )
 
@@ -47,9 +48,9 @@ func (d decision) ofJudge(t core.Target) decision {
 	return d
 }
 
-// Bounds of in-run retries of one task. They apply to definite rejections
-// only. A provider that is still overloaded at the end of them parks the run;
-// only the run's time limit or a person ends the wait.
+// Bounds of in-run retries of one task. They apply where provably no work was
+// done. A provider that is still overloaded, or not reached, at the end of them
+// parks the run; only the run's time limit or a person ends the wait.
 const (
 	maxNotSent    = 5
 	maxRetryTime  = 15 * time.Minute
@@ -70,7 +71,7 @@ func decide(o provider.Outcome, attempt int, spent time.Duration, jitter float64
 		return decision{do: record}
 	case provider.NotSent:
 		if attempt >= maxNotSent {
-			return decision{do: replan, stop: core.ProviderDown}
+			return decision{do: outage}
 		}
 		return decision{do: again, delay: backoff(attempt, jitter)}
 	case provider.Rejected:

@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 		{name: "a class that nobody defined is unknown", out: provider.Outcome{Class: "new"}, attempt: 1, want: decision{do: unknown}},
 		{name: "no connection", out: provider.Outcome{Class: provider.NotSent}, attempt: 1, want: decision{do: again, delay: time.Second}},
 		{name: "no connection, fourth time", out: provider.Outcome{Class: provider.NotSent}, attempt: 4, want: decision{do: again, delay: 8 * time.Second}},
-		{name: "no connection, fifth time", out: provider.Outcome{Class: provider.NotSent}, attempt: 5, want: decision{do: replan, stop: core.ProviderDown}},
+		{name: "no connection, fifth time", out: provider.Outcome{Class: provider.NotSent}, attempt: 5, want: decision{do: outage}},
 		{name: "rate limit without a hint", out: rejected(provider.Overload), attempt: 2, want: decision{do: again, delay: 2 * time.Second}},
 		{name: "rate limit with a longer hint", out: hint(30 * time.Second), attempt: 1, want: decision{do: again, delay: 30 * time.Second}},
 		{name: "a hint never shortens", out: hint(0), attempt: 3, want: decision{do: again, delay: 4 * time.Second}},

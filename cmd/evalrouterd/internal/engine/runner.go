@@ -65,6 +65,8 @@ type runner struct {
 	pace     pace
 	// parked is until when the run makes no calls, because its provider said so.
 	parked time.Time
+	// outage is how long the endpoint has not been reached.
+	outage outages
 	// waiting ends when the run stops: no retry is waited for after that.
 	waiting     context.Context
 	stopWaiting context.CancelFunc
@@ -93,6 +95,8 @@ type settled struct {
 	stop core.Reason
 	// park is how long the provider wants the run to wait, 0 not to.
 	park time.Duration
+	// outage says that nothing reached whoever was asked.
+	outage bool
 	// why is a word for what happened and detail a sentence.
 	why, detail string
 	unknown     bool
@@ -107,6 +111,11 @@ type settled struct {
 	// answered says that the runner was told so before.
 	answered bool
 	err      error
+}
+
+// reached says that somebody was asked and took the request.
+func (s settled) reached() bool {
+	return !s.outage && s.again == nil && !s.unjudged && !s.resumed && s.err == nil && s.stop == ""
 }
 
 // settledReply is how one call to a judge ended.
@@ -409,6 +418,11 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 	}
 	if s.unjudged {
 		r.unjudged = append(r.unjudged, s.idx)
+	}
+	if s.outage {
+		s.park, s.why = r.outage.delay(r.parked, r.e.o.Clock.Now()), waitsForEndpoint
+	} else if s.reached() {
+		r.outage = outages{}
 	}
 	if s.park > 0 && r.row.State == core.Running {
 		return r.park(s)

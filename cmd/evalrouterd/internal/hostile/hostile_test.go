@@ -280,12 +280,29 @@ func (w *world) wire(s scenario) {
 	w.check(err)
 	w.catalog = catalog.New(w.store, []core.Target{w.target}, uuid.NewString)
 	w.engine = engine.New(engine.Options{
-		Journal: w.store, Answers: w.store, Spool: answers, Runs: w.store, Life: w.store, Tasks: w.catalog, Keys: noKey{}, Adapters: adapters, Clock: w.clock,
+		Journal: w.store, Answers: w.store, Spool: answers, Runs: w.store, Life: impatient{w.store, w}, Tasks: w.catalog, Keys: noKey{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() }, Jitter: func() float64 { return 0.5 },
 		Log: slog.New(slog.DiscardHandler), Worker: "w", CallTimeout: cmp.Or(s.patience, 10*time.Second), Changed: w.tell,
 	})
 	w.admit = &admission.Service{Store: w.store, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
 	w.t.Cleanup(func() { w.check(w.engine.Stop(context.Background())) })
+}
+
+// impatient cancels a run that waits for its endpoint to be reached again: that
+// wait ends only when the network comes back.
+type impatient struct {
+	*store.Store
+	w *world
+}
+
+// Park implements engine.Life.
+func (i impatient) Park(ctx context.Context, id core.RunID, until core.Micros, why string) error {
+	err := i.Store.Park(ctx, id, until, why)
+	if err == nil && why == "endpoint_unreachable" {
+		err = i.RequestCancel(ctx, i.w.scope, id)
+		i.w.engine.Nudge(id)
+	}
+	return err
 }
 
 func (w *world) tell(core.RunID) {

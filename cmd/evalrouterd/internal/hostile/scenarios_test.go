@@ -45,13 +45,14 @@ func failed(task string) want {
 	return want{Calls: states(core.CallRejected), Task: task, Requests: 1, Reason: core.AllTasksFailed}
 }
 
-// unreachable is the record of an endpoint that no request ever reached.
+// unreachable is the record of an endpoint that no request ever reached: the run
+// waits for it, in the open, until somebody cancels it.
 func unreachable() want {
-	return want{Calls: times(5, core.CallVoided), Task: "planned", Reason: core.ProviderDown}
+	return want{Calls: times(5, core.CallVoided), Task: "planned", Reason: core.CancelledByUser}
 }
 
 // notSent: no connection was obtained, so the provider did no work: tried
-// again, five times, for nothing.
+// again, five times, for nothing, and then waited for.
 func notSent() []scenario {
 	never := unreachable()
 	garbage := func(text string) scenario { return scenario{base: "https://{addr}", greet: say(text), want: never} }
