@@ -120,7 +120,7 @@ func back(j job) settled {
 func (r *runner) ask(j job) (out provider.Outcome, left bool) {
 	ctx, cancel := context.WithTimeout(r.e.calls, provider.CallTime(j.req.MaxOutput, r.e.o.CallTimeout))
 	defer cancel()
-	out = j.by.adapter.Call(ctx, j.req)
+	out = r.e.heard.ours(j, r.id, j.by.adapter.Call(ctx, j.req))
 	return out, out.Class == provider.Unknown && r.e.calls.Err() != nil
 }
 

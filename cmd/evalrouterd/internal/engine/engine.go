@@ -155,8 +155,9 @@ const DefaultWorkspaceCalls = 1024
 
 // Engine runs everything that is live. Start it once.
 type Engine struct {
-	o    Options
-	gate *gate
+	o     Options
+	gate  *gate
+	heard *heard
 
 	mu      sync.Mutex
 	runners map[core.RunID]*runner
@@ -186,7 +187,7 @@ func New(o Options) *Engine {
 	if o.Changed == nil {
 		o.Changed = func(core.RunID) {}
 	}
-	e := &Engine{o: o, gate: newGate(o.WorkspaceCalls), runners: map[core.RunID]*runner{}}
+	e := &Engine{o: o, gate: newGate(o.WorkspaceCalls), heard: newHeard(o.Log, o.Clock), runners: map[core.RunID]*runner{}}
 	e.dispatch, e.stopDispatch = context.WithCancel(context.Background())
 	e.calls, e.stopCalls = context.WithCancel(context.Background())
 	if o.Spawn == nil {

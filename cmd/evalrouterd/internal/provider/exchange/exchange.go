@@ -135,9 +135,8 @@ const secretLength = 16
 const redacted = "[redacted]"
 
 func scrub(raw []byte, key provider.Secret) []byte {
-	k := []byte(key.Reveal())
-	if len(k) < secretLength || !bytes.Contains(raw, k) {
+	if len(key.Reveal()) < secretLength {
 		return raw
 	}
-	return bytes.ReplaceAll(raw, k, []byte(redacted))
+	return hideIn(raw, key.Reveal())
 }

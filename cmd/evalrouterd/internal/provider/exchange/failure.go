@@ -87,11 +87,11 @@ func Message(s string, key provider.Secret) string { return short(hide(s, key), 
 // ID is Message for ids and names: at most 200 characters.
 func ID(s string) string { return short(s, 200) }
 
-// hide replaces the key wherever it stands. A key of a few characters is a
+// hide replaces the key wherever it stands, however it is written. A key of a few characters is a
 // word that local servers accept, not a secret.
 func hide(s string, key provider.Secret) string {
 	if k := key.Reveal(); len(k) >= 8 {
-		return strings.ReplaceAll(s, k, redacted)
+		return string(hideIn([]byte(s), k))
 	}
 	return s
 }
