@@ -405,7 +405,6 @@ func (r *runner) drain() {
 	}
 }
 
-
 // settle takes one finished task into account.
 func (r *runner) settle(ctx context.Context, s settled) error {
 	r.land(s)
