@@ -88,7 +88,7 @@ func result(selected, population, graded int, outcomes map[string]int, simulated
 // no interval. Their sum is a whole number all the same.
 func halves() api.ResultRecord {
 	r := result(25, 25, 25, map[string]int{"right": 5, "wrong": 20}, false)
-	n, why := 20, "which interval is right is not settled for this score"
+	n, why := 20, "there are too few scores, or they do not differ"
 	r.Profiles[0].Metrics[1] = api.MetricRecord{Key: "mean_score", Name: "Mean score", Value: 0.5, SampleCount: &n, Uncertainty: &api.Uncertainty{Reason: &why}}
 	return r
 }

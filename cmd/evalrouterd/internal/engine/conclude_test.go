@@ -20,7 +20,11 @@ func TestResult_MeanScoreHasAnInterval(t *testing.T) {
 		return say(bundle.Reply(task, task.ID[len(task.ID)-1]%2 == 0, 1), 10, 10)
 	})
 	n, cap := 20, usd.Dollar
-	id := w.quoteAndStart(admission.QuoteRequest{Profile: "extraction@1", Route: target.RouteID, SampleCount: &n, Cap: &cap, Concurrency: core.Concurrency{N: 4}})
+	p, err := w.catalog.Generate(t.Context(), "extraction", 1, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.quoteAndStart(admission.QuoteRequest{Profile: p.ID, Route: target.RouteID, Full: true, Cap: &cap, Concurrency: core.Concurrency{N: 4}})
 	w.wait(id)
 	var scores []float64
 	for s, err := range w.store.Samples(t.Context(), scope, id, 0) {
