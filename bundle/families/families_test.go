@@ -9,6 +9,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/builtin"
 	"github.com/evalrouter/evalrouter/bundle/families"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestGrader(t *testing.T) {
@@ -84,5 +85,40 @@ func judged(t *testing.T, g bundle.Judged, task bundle.Task) {
 		if v.Outcome != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%s: %+v, %v", tt.name, v, err)
 		}
+	}
+}
+
+// What a configuration declares of how answers are drawn is there behind every
+// wrapper, and is part of what grades may be mixed.
+func TestSampling_Declared(t *testing.T) {
+	t.Parallel()
+	zero := 0.0
+	for _, tt := range []struct {
+		name, kind, options, other string
+		want                       bundle.Sampling
+	}{
+		{"lm-eval", "lmeval/generate_until", `{"temperature":0,"until":["Q:"]}`, `{"until":["Q:"]}`, bundle.Sampling{Temperature: &zero, Stop: []string{"Q:"}}},
+		{"lm-eval, stops alone", "lmeval/generate_until", `{"until":["Q:","</s>"]}`, `{}`, bundle.Sampling{Stop: []string{"Q:", "</s>"}}},
+		{"SOB", "sob_text", `{"temperature":"0"}`, `{}`, bundle.Sampling{Temperature: &zero}},
+		{"SOB, nothing said", "sob_text", `{}`, `{"gate":"image"}`, bundle.Sampling{}},
+		{"a grader that says nothing", "numeric", `{}`, `{"take":"first"}`, bundle.Sampling{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var made [2]bundle.Grader
+			for i, o := range []string{tt.options, tt.other} {
+				g, err := families.Grader(bundle.GraderConfig{Kind: tt.kind, Options: json.RawMessage(o)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				made[i] = g
+			}
+			if d := cmp.Diff(tt.want, bundle.SamplingOf(made[0])); d != "" {
+				t.Error(d)
+			}
+			if made[0].Identity().Compat == made[1].Identity().Compat {
+				t.Error("answers drawn in another way share a class")
+			}
+		})
 	}
 }

@@ -56,6 +56,9 @@ func (v visible) Identity() bundle.Identity {
 	return id
 }
 
+// Sampling implements bundle.Sampled.
+func (v visible) Sampling() bundle.Sampling { return bundle.SamplingOf(v.Grader) }
+
 // Grade takes reasoning off before grading. Spans count from the start of the
 // answer as it was recorded.
 func (v visible) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {

@@ -46,6 +46,7 @@ import (
 //	exact_match  {"ignore_case", "ignore_punctuation", "ignore_numbers", "regexes_to_ignore"}
 //	until        texts that end an answer: it is cut at the first of each in
 //	             turn, for providers that do not stop there themselves
+//	temperature  what answers are drawn with, 0 to 2
 //	fallback     what the filters give when they find nothing, "[invalid]" by
 //	             default; it only decides the label
 const GenerateUntil = "lmeval/generate_until"
@@ -67,6 +68,7 @@ type Grader struct {
 	name     string // of the filter
 	fallback string
 	until    []string
+	heat     *float64
 	generate process.Generate
 }
 
@@ -127,6 +129,12 @@ func (g *Grader) read(d *value.Dict) error {
 			if g.name, ok = v.(string); !ok || g.name == "" || strings.Contains(g.name, ",") {
 				return errors.New("filter_name is no text without a comma")
 			}
+		case "temperature":
+			heat, ok := value.Float(v)
+			if !ok || !(heat >= 0 && heat <= 2) {
+				return errors.New("temperature is no number from 0 to 2")
+			}
+			g.heat = &heat
 		case "until":
 			g.until, err = readStops(v)
 		case "fallback":
@@ -207,6 +215,11 @@ func (g *Grader) cut(text string) string {
 
 // Identity names the kind with its options.
 func (g *Grader) Identity() bundle.Identity { return g.id }
+
+// Sampling is the declared temperature and stops.
+func (g *Grader) Sampling() bundle.Sampling {
+	return bundle.Sampling{Temperature: g.heat, Stop: g.until}
+}
 
 // Filter names the filter: by its declared name, else by its first step.
 func (g *Grader) Filter() string { return g.name }

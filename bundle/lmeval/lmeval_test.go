@@ -154,6 +154,10 @@ func TestNew_Refuses(t *testing.T) {
 	tests := []struct{ name, kind, options string }{
 		{"unknown kind", "lmeval/rouge", ``},
 		{"unknown option", lmeval.GenerateUntil, `{"metric":"bleu"}`},
+		{"temperature of text", lmeval.GenerateUntil, `{"temperature":"0"}`},
+		{"temperature below 0", lmeval.GenerateUntil, `{"temperature":-1}`},
+		{"name of no filter", lmeval.GenerateUntil, `{"filter_name":"x"}`},
+		{"name with a comma", lmeval.GenerateUntil, `{"filter_name":"a,b","filter":[{"function":"take_first"}]}`},
 		{"equal keys", lmeval.GenerateUntil, `{"fallback":"a","fallback":"b"}`},
 		{"no object", lmeval.GenerateUntil, `[]`},
 		{"unknown filter", lmeval.GenerateUntil, `{"filter":[{"function":"exec"},{"function":"take_first"}]}`},

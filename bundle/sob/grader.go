@@ -27,6 +27,7 @@ const version = "1"
 //	         of values that are equal, and right means all of them
 //	gate     text (default), image or audio: the coverage gate of values
 //	reading  rescue (default) or whole: see Extract
+//	temperature  unset (default) or 0, with which SOB draws its answers
 //
 // The outcome stands beside the score. An answer that is not right is truncated
 // if the output limit cut it off, empty if there is no text, and otherwise
@@ -35,6 +36,7 @@ type Grader struct {
 	gate     Modality
 	reading  Reading
 	accuracy bool
+	cold     bool
 	id       bundle.Identity
 
 	mu        sync.Mutex
@@ -65,17 +67,21 @@ func New(c bundle.GraderConfig) (*Grader, error) {
 	score := f.OneOf("score", "perfect", "value_accuracy")
 	gate := f.OneOf("gate", string(Text), string(Image), string(Audio))
 	reading := f.OneOf("reading", "rescue", "whole")
+	cold := f.OneOf("temperature", "unset", "0") == "0"
 	f.Close()
 	if len(r.Problems) > 0 {
 		return nil, refusal(r.Problems)
 	}
-	g := &Grader{gate: Modality(gate), accuracy: score == "value_accuracy", contracts: map[string]*Contract{}}
+	g := &Grader{gate: Modality(gate), accuracy: score == "value_accuracy", cold: cold, contracts: map[string]*Contract{}}
 	if reading == "whole" {
 		g.reading = Whole
 	}
 	g.id = bundle.Identity{
 		ID: "sob/text", Version: version,
 		Compat: fmt.Sprintf("sob/text@%s+%s.%s.%s", version, score, gate, reading),
+	}
+	if cold {
+		g.id.Compat += ".t0"
 	}
 	return g, nil
 }
@@ -86,6 +92,14 @@ func refusal(problems []*strict.Problem) error {
 		r.Findings = append(r.Findings, bundle.Finding{Code: p.Code, Path: p.Path, Message: p.Message})
 	}
 	return r
+}
+
+// Sampling is the declared temperature.
+func (g *Grader) Sampling() bundle.Sampling {
+	if !g.cold {
+		return bundle.Sampling{}
+	}
+	return bundle.Sampling{Temperature: new(float64)}
 }
 
 // Identity names the grader; the options are part of the compatibility class.

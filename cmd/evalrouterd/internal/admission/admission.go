@@ -169,6 +169,8 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 		return core.Quote{}, fmt.Errorf("make grader: %w", err)
 	}
 	q.Profile.Grader = grader.Identity() // this version's, whichever admitted the benchmark
+	q.Profile.Sampling = bundle.SamplingOf(grader)
+	q.Sampling = t.Sends(q.Profile.Sampling, q.Reasoning)
 	judged, _ := grader.(bundle.Judged)
 	if q.Judges, err = s.judges(judged); err != nil {
 		return core.Quote{}, err
@@ -273,6 +275,9 @@ func warnings(q core.Quote) []string {
 	}
 	if slices.Contains(q.Profile.Needs, core.OffersLogprobs) {
 		w = append(w, "Each task is one request for each of its choices, one after the other. The model writes nothing; the score compares how likely it finds them.")
+	}
+	if q.Profile.Sampling.Temperature != nil && q.Sampling.Temperature == nil && !q.Target.Simulated {
+		w = append(w, fmt.Sprintf("This benchmark draws answers with temperature %v. The model is not known to take one, so its provider's own is used.", *q.Profile.Sampling.Temperature))
 	}
 	if q.Coverage.N < q.Profile.TaskCount {
 		w = append(w, "A sample is not a full-benchmark score.")

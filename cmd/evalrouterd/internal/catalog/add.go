@@ -79,7 +79,7 @@ func manifestProfile(m bundle.Manifest) (core.Profile, bundle.Grader, error) {
 		ID: core.ProfileID(m.Slug + "@" + m.Version), Slug: m.Slug, Version: m.Version, Name: m.Name, Status: "active",
 		Description: m.Description, Category: m.Category, Runner: m.Family, Family: m.Family,
 		ManifestSHA256: m.Digest(), DatasetSHA256: m.Data.SHA256, MaxOutputTokens: int(m.MaxOutputTokens),
-		Grader: g.Identity(), GraderConfig: cfg, Needs: families.Needs(m.Grader.Kind), Metrics: m.Metrics,
+		Grader: g.Identity(), GraderConfig: cfg, Needs: families.Needs(m.Grader.Kind), Sampling: bundle.SamplingOf(g), Metrics: m.Metrics,
 		Source:  core.Source{URL: m.Source.URL, Revision: m.Source.Revision, Path: m.Source.Path},
 		Licence: core.Licence{Data: m.License.Data, Code: m.License.Code, URL: m.License.URL},
 	}, g, nil

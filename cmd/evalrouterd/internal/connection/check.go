@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -30,7 +31,9 @@ const (
 )
 
 // Check sends one small request, which the provider may bill, and keeps what
-// came of it. A check that fails is a result, not an error. Where the protocol
+// came of it. A check that fails is a result, not an error. The request carries
+// the settings that benchmarks ask for, and is sent again without those that
+// the provider refuses. Where the protocol
 // can say how likely a prompt is, a second one asks whether this endpoint does.
 func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID) (core.ConnectionInfo, error) {
 	c, err := s.Store.Connection(ctx, sc, id)
@@ -56,16 +59,38 @@ func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	start := s.Now()
-	out := adapter.Call(call, provider.Request{
-		Target: probe(c), Key: key, MaxOutput: checkTokens, Attempt: 1,
-		Messages: []bundle.Message{{Role: bundle.User, Text: "Reply with the word ok."}},
-	})
+	out, offers := sampled(call, adapter, c, key)
 	r := judge(out, call.Err() != nil)
 	r.LatencyMS = s.Now().Sub(start).Milliseconds()
-	if r.Status == "ok" && c.Protocol == core.OpenAICompletions && likely(call, adapter, c, key) {
-		r.Offers = []string{core.OffersLogprobs}
+	if r.Status == "ok" {
+		r.Offers = offers
+		if c.Protocol == core.OpenAICompletions && likely(call, adapter, c, key) {
+			r.Offers = append(r.Offers, core.OffersLogprobs)
+		}
 	}
 	return s.recordCheck(ctx, sc, c, r)
+}
+
+// sampled sends the request of a check with a temperature and a stop text. Where
+// a provider takes it for a fault of the request, it is sent with the
+// temperature alone, and then without both: models that reason refuse them.
+func sampled(ctx context.Context, adapter provider.Adapter, c core.ConnectionInfo, key provider.Secret) (out provider.Outcome, offers []string) {
+	target := probe(c)
+	for _, offers = range [][]string{{core.OffersTemperature, core.OffersStop}, {core.OffersTemperature}, nil} {
+		target.Offers = offers
+		out = adapter.Call(ctx, provider.Request{
+			Target: target, Key: key, MaxOutput: checkTokens, Attempt: 1,
+			Sampling: target.Sends(bundle.Sampling{Temperature: new(float64), Stop: []string{"\n###"}}, core.ReasoningChoice{}),
+			Messages: []bundle.Message{{Role: bundle.User, Text: "Reply with the word ok."}},
+		})
+		if out.Class != provider.Rejected || out.Reach != provider.Route || out.Status != http.StatusBadRequest {
+			break
+		}
+	}
+	if c.Protocol == core.OpenAIResponses && len(offers) > 1 {
+		offers = offers[:1] // it has no stop texts
+	}
+	return out, offers
 }
 
 // likely says whether an endpoint gives the likelihood of a prompt's tokens. Many

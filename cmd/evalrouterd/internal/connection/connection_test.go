@@ -341,18 +341,19 @@ func TestCheckOutlivesItsCaller(t *testing.T) {
 func TestCheck_Logprobs(t *testing.T) {
 	t.Parallel()
 	const answer = `{"model":"m","choices":[{"text":"ok","finish_reason":"length"%s}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}`
+	drawn := []string{core.OffersTemperature, core.OffersStop}
 	good := `,"logprobs":{"tokens":["The"," sky"," is"," blue","."],"token_logprobs":[null,-1,-2,-0.5,-3],"top_logprobs":[null,{"u":-1},{"v":-1},{" blue":-0.5},{".":-3}]}`
 	for _, tt := range []struct {
 		name, protocol, logprobs string
 		status, requests         int
 		want                     []string
 	}{
-		{"it does", core.OpenAICompletions, good, 200, 2, []string{core.OffersLogprobs}},
-		{"it says nothing", core.OpenAICompletions, "", 200, 2, nil},
-		{"of what it wrote alone", core.OpenAICompletions, `,"logprobs":{"tokens":["."],"token_logprobs":[-3],"top_logprobs":[{".":-3}]}`, 200, 2, nil},
-		{"of another text", core.OpenAICompletions, strings.Replace(good, " blue\",", " deep\",", 1), 200, 2, nil},
-		{"it refuses", core.OpenAICompletions, good, 400, 2, nil},
-		{"another protocol", core.OpenAIChat, "", 200, 1, nil},
+		{"it does", core.OpenAICompletions, good, 200, 2, []string{core.OffersTemperature, core.OffersStop, core.OffersLogprobs}},
+		{"it says nothing", core.OpenAICompletions, "", 200, 2, drawn},
+		{"of what it wrote alone", core.OpenAICompletions, `,"logprobs":{"tokens":["."],"token_logprobs":[-3],"top_logprobs":[{".":-3}]}`, 200, 2, drawn},
+		{"of another text", core.OpenAICompletions, strings.Replace(good, " blue\",", " deep\",", 1), 200, 2, drawn},
+		{"it refuses", core.OpenAICompletions, good, 400, 2, drawn},
+		{"another protocol", core.OpenAIChat, "", 200, 1, drawn},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -390,6 +391,56 @@ func TestCheck_Logprobs(t *testing.T) {
 			window := 4096
 			if c, err = s.Update(t.Context(), scope, c.ID, connection.Change{ContextWindow: &window}); err != nil || len(c.Check.Offers) > 0 {
 				t.Errorf("another revision offers %v, %v", c.Check.Offers, err)
+			}
+		})
+	}
+}
+
+// TestCheck_Sampling finds out which settings an endpoint takes: what it refuses
+// is left out of a second request, and of every run's.
+func TestCheck_Sampling(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		refuses  []string
+		requests int
+		want     []string
+	}{
+		{"both", nil, 1, []string{core.OffersTemperature, core.OffersStop}},
+		{"no stop texts", []string{`"stop"`}, 2, []string{core.OffersTemperature}},
+		{"neither", []string{`"temperature"`}, 3, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newService(t)
+			var requests atomic.Int64
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, word := range tt.refuses {
+					if bytes.Contains(body, []byte(word)) {
+						w.WriteHeader(http.StatusBadRequest)
+						io.WriteString(w, `{"error":{"message":"unsupported value","type":"invalid_request_error","code":"unsupported_value"}}`)
+						return
+					}
+				}
+				io.WriteString(w, `{"model":"m","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
+			}))
+			defer srv.Close()
+			n := stubbed(srv.URL + "/v1")
+			n.Protocol = core.OpenAIChat
+			c, err := s.Create(t.Context(), scope, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err = s.Check(t.Context(), scope, c.ID); err != nil || c.Check.Status != "ok" {
+				t.Fatalf("the check found %+v, %v", c.Check, err)
+			}
+			if d := cmp.Diff(tt.want, c.Check.Offers); d != "" || requests.Load() != int64(tt.requests) {
+				t.Errorf("after %d requests: %s", requests.Load(), d)
 			}
 		})
 	}

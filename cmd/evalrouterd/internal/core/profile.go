@@ -34,6 +34,8 @@ type Profile struct {
 	Grader           bundle.Identity `json:"grader"`
 	// GraderConfig is the declared grader, as its constructor reads it.
 	GraderConfig json.RawMessage `json:"grader_config"`
+	// Sampling is how answers are to be drawn.
+	Sampling bundle.Sampling `json:"sampling,omitzero"`
 	// Needs lists what a target must offer, as Target.Offers names it.
 	Needs     []string `json:"needs,omitempty"`
 	Metrics   []string `json:"metrics"`

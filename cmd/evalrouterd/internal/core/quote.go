@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -47,6 +48,9 @@ type Quote struct {
 	Concurrency Concurrency `json:"concurrency"`
 	// Reasoning is the choice for this model, as checked against its route.
 	Reasoning ReasoningChoice `json:"reasoning,omitzero"`
+	// Sampling is what the model is sent of how the benchmark draws answers. A
+	// provider may ignore it: this is what was sent, not what was applied.
+	Sampling bundle.Sampling `json:"sampling,omitzero"`
 	// Limit is the number of calls in flight that the run may have.
 	Limit        int      `json:"limit"`
 	LimitReasons []string `json:"limit_reasons"`
@@ -114,10 +118,11 @@ func (q Quote) Fingerprint() string {
 		Coverage                                                           Coverage
 		Judges                                                             []string        `json:",omitempty"`
 		Reasoning                                                          ReasoningChoice `json:",omitzero"`
+		Sampling                                                           bundle.Sampling `json:",omitzero"`
 	}{
 		string(q.Profile.ID), q.Profile.ManifestSHA256, q.Profile.DatasetSHA256, q.TaskIDsHash,
 		q.Target.Name(), q.Target.Protocol, q.Profile.Grader.ID + "@" + q.Profile.Grader.Compat, q.Algorithm,
-		q.Target.Revision, q.OutputBound(), q.Coverage, q.judges(), q.Reasoning,
+		q.Target.Revision, q.OutputBound(), q.Coverage, q.judges(), q.Reasoning, q.Sampling,
 	})
 	if err != nil {
 		panic(err) // strings and integers always marshal

@@ -1,6 +1,12 @@
 package core
 
-import "github.com/evalrouter/evalrouter/lib/usd"
+import (
+	"slices"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
 
 // Kinds of target.
 const (
@@ -62,6 +68,36 @@ type Target struct {
 // OffersLogprobs is the ability to say how likely the text of a prompt is,
 // token by token.
 const OffersLogprobs = "logprobs"
+
+// OffersTemperature and OffersStop are the abilities to draw answers with a given
+// temperature, and to end them at given texts. Models that reason often refuse
+// both, so nothing is sent to a target that is not known to take it.
+const (
+	OffersTemperature = "temperature"
+	OffersStop        = "stop"
+)
+
+// maxStops is how many stop texts every protocol takes.
+const maxStops = 4
+
+// Sends is the part of a benchmark's sampling that is sent to the target. A
+// temperature goes with no chosen reasoning, and no stop text is white space
+// alone: providers refuse both. Stops that are not sent are applied to the
+// answer all the same, by the benchmark's grader.
+func (t Target) Sends(s bundle.Sampling, c ReasoningChoice) (out bundle.Sampling) {
+	if slices.Contains(t.Offers, OffersTemperature) && !c.Thinks() {
+		out.Temperature = s.Temperature
+	}
+	if t.Protocol == OpenAIResponses || !slices.Contains(t.Offers, OffersStop) {
+		return out
+	}
+	for _, stop := range s.Stop {
+		if len(out.Stop) < maxStops && strings.TrimSpace(stop) != "" {
+			out.Stop = append(out.Stop, stop)
+		}
+	}
+	return out
+}
 
 // OutputLimit says which output tokens a request's limit bounds.
 type OutputLimit string

@@ -201,7 +201,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target, mute, narrow}, judgeRoutes()...), uuid.NewString)
+	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target, mute, narrow, drawn("drawn", core.OffersTemperature, core.OffersStop), drawn("as it comes")}, judgeRoutes()...), uuid.NewString)
 	sp, kept, err := spool.Open(filepath.Join(w.dir, "spool"))
 	if err != nil {
 		w.t.Fatal(err)

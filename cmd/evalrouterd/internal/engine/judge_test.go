@@ -45,13 +45,19 @@ const (
 // addJudged admits a benchmark of n tasks that the routes grade.
 func (w *world) addJudged(n int, routes ...string) core.ProfileID {
 	w.t.Helper()
-	var data bytes.Buffer
-	for i := range n {
-		fmt.Fprintf(&data, "{\"q\":\"judged task %d\",\"a\":\"the name %d\"}\n", i, i)
-	}
 	options, err := json.Marshal(map[string]any{"judges": routes, "max_output_tokens": 20})
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	return w.addGraded(n, bundle.GraderConfig{Kind: "inspect/model_graded_qa", Options: options})
+}
+
+// addGraded admits a benchmark of n tasks under a grader.
+func (w *world) addGraded(n int, grader bundle.GraderConfig) core.ProfileID {
+	w.t.Helper()
+	var data bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&data, "{\"q\":\"judged task %d\",\"a\":\"the name %d\"}\n", i, i)
 	}
 	sum := sha256.Sum256(data.Bytes())
 	m := bundle.Manifest{
@@ -59,7 +65,7 @@ func (w *world) addJudged(n int, routes ...string) core.ProfileID {
 		Data:   bundle.Data{File: "tasks.jsonl", Format: "jsonl", SHA256: hex.EncodeToString(sum[:])},
 		Source: bundle.Source{URL: "https://example.org/tasks"}, License: bundle.License{Data: "CC0-1.0"},
 		Columns: bundle.Columns{Input: []string{"q"}, Target: "a", TargetFormat: "text"}, Prompt: bundle.Prompt{Template: "{{q}}"},
-		Grader: bundle.GraderConfig{Kind: "inspect/model_graded_qa", Options: options}, MaxOutputTokens: 100, Metrics: []string{"accuracy"},
+		Grader: grader, MaxOutputTokens: 100, Metrics: []string{"accuracy"},
 	}
 	added, err := w.catalog.Add(context.Background(), m, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data.Bytes())), nil })
 	if err != nil {

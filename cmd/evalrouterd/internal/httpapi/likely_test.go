@@ -135,7 +135,7 @@ func evaluate(t *testing.T, cases []likelyCase, metrics ...string) {
 	h := newHarness(t)
 	s := &completions{cases: cases, asked: map[string]int{}}
 	c := h.connect(t, s)
-	if d := cmp.Diff([]string{"chat", "logprobs"}, c.Capabilities); d != "" || c.CheckResult.Status != "ok" {
+	if d := cmp.Diff([]string{"chat", "temperature", "stop", "logprobs"}, c.Capabilities); d != "" || c.CheckResult.Status != "ok" {
 		t.Fatalf("the check found %+v: %s", c.CheckResult, d)
 	}
 	for _, metric := range metrics {
@@ -327,7 +327,7 @@ func TestLikelihood_MuteEndpoint(t *testing.T) {
 	h := newHarness(t)
 	cases := []likelyCase{{Name: "1", Choices: []string{"a", "b"}, Gold: "A"}}
 	c := h.connect(t, &completions{mute: true, asked: map[string]int{}})
-	if c.CheckResult.Status != "ok" || !cmp.Equal(c.Capabilities, []string{"chat"}) {
+	if c.CheckResult.Status != "ok" || !cmp.Equal(c.Capabilities, []string{"chat", "temperature", "stop"}) {
 		t.Errorf("the check found %+v, %v", c.CheckResult, c.Capabilities)
 	}
 	selection := h.likely(t, cases, "acc")

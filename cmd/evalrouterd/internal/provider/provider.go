@@ -25,6 +25,8 @@ type Request struct {
 	MaxOutput int
 	// Reasoning is the choice that the quote was made with.
 	Reasoning core.ReasoningChoice
+	// Sampling is sent as it is: the quote holds what the target takes.
+	Sampling bundle.Sampling
 	// Likelihood asks how likely the prompt itself is, token by token, instead
 	// of what follows it. Only core.OpenAICompletions can be asked.
 	Likelihood bool

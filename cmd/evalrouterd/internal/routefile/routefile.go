@@ -253,8 +253,12 @@ func (r *reader) offers(f map[string]node, route node, protocol string) []string
 	words := r.words(f, route, "offers")
 	for _, w := range words {
 		switch {
+		case w == core.OffersTemperature:
+		case w == core.OffersStop && protocol != core.OpenAIResponses:
+		case w == core.OffersStop:
+			r.fail(n, "", "this protocol has no stop texts")
 		case w != core.OffersLogprobs:
-			r.fail(n, "", "known here is "+core.OffersLogprobs)
+			r.fail(n, "", "known here are "+core.OffersLogprobs+", "+core.OffersTemperature+" and "+core.OffersStop)
 		case protocol != "" && protocol != core.OpenAICompletions:
 			r.fail(n, "", "this protocol says nothing about how likely a prompt is; "+core.OpenAICompletions+" does")
 		}

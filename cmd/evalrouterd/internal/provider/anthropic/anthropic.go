@@ -46,6 +46,8 @@ type request struct {
 	Messages    []message `json:"messages"`
 	Thinking    *thinking `json:"thinking,omitempty"`
 	Output      *output   `json:"output_config,omitempty"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	Stop        []string  `json:"stop_sequences,omitempty"`
 	ServiceTier string    `json:"service_tier"`
 	Stream      bool      `json:"stream,omitempty"`
 }
@@ -67,7 +69,7 @@ type output struct {
 // Render is the body of the request. System messages stand outside the
 // conversation here, joined in their order.
 func (a *Adapter) Render(r provider.Request) ([]byte, error) {
-	q := request{Model: r.Target.ModelID, MaxTokens: r.MaxOutput, Messages: []message{}, ServiceTier: "standard_only", Stream: r.Streams()}
+	q := request{Model: r.Target.ModelID, MaxTokens: r.MaxOutput, Messages: []message{}, ServiceTier: "standard_only", Stream: r.Streams(), Temperature: r.Sampling.Temperature, Stop: r.Sampling.Stop}
 	var system []string
 	for _, m := range r.Messages {
 		if m.Role == bundle.System {

@@ -53,8 +53,10 @@ type part struct {
 }
 
 type generation struct {
-	MaxOutput int       `json:"maxOutputTokens"`
-	Thinking  *thinking `json:"thinkingConfig,omitempty"`
+	MaxOutput   int       `json:"maxOutputTokens"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	Stop        []string  `json:"stopSequences,omitempty"`
+	Thinking    *thinking `json:"thinkingConfig,omitempty"`
 }
 
 type thinking struct {
@@ -78,7 +80,7 @@ func unfiltered() []safety {
 
 // Render is the body of the request.
 func (a *Adapter) Render(r provider.Request) ([]byte, error) {
-	q := request{Contents: []content{}, Config: generation{MaxOutput: r.MaxOutput}, Safety: unfiltered()}
+	q := request{Contents: []content{}, Config: generation{MaxOutput: r.MaxOutput, Temperature: r.Sampling.Temperature, Stop: r.Sampling.Stop}, Safety: unfiltered()}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case bundle.System:

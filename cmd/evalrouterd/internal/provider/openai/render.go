@@ -18,14 +18,20 @@ type chatBody struct {
 	MaxTokens           int    `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int    `json:"max_completion_tokens"`
 	ReasoningEffort     string `json:"reasoning_effort,omitempty"`
-	ServiceTier         string `json:"service_tier,omitempty"`
-	Store               *bool  `json:"store,omitempty"`
+	sampling
+	ServiceTier string `json:"service_tier,omitempty"`
+	Store       *bool  `json:"store,omitempty"`
 	streaming
 }
 
 type message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+}
+
+type sampling struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
 }
 
 // streaming asks for a stream that says what it cost.
@@ -56,7 +62,7 @@ func streamed(r provider.Request, h openaihost.Kind) streaming {
 // account: the standard tier, whose prices are the published ones, and that
 // nothing is to be stored.
 func chatRequest(r provider.Request, h openaihost.Kind) any {
-	b := chatBody{Model: r.Target.ModelID, MaxCompletionTokens: r.MaxOutput, Messages: make([]message, len(r.Messages)), streaming: streamed(r, h)}
+	b := chatBody{Model: r.Target.ModelID, MaxCompletionTokens: r.MaxOutput, Messages: make([]message, len(r.Messages)), streaming: streamed(r, h), sampling: sampling(r.Sampling)}
 	for i, m := range r.Messages {
 		b.Messages[i] = message{string(m.Role), m.Text}
 	}
@@ -82,6 +88,7 @@ type textBody struct {
 	MaxTokens int    `json:"max_tokens"`
 	Echo      bool   `json:"echo,omitempty"`
 	LogProbs  int    `json:"logprobs,omitempty"`
+	sampling
 	streaming
 }
 
@@ -96,7 +103,7 @@ func textRequest(r provider.Request, h openaihost.Kind) any {
 	for i, m := range r.Messages {
 		texts[i] = m.Text
 	}
-	b := textBody{Model: r.Target.ModelID, Prompt: strings.Join(texts, separator), MaxTokens: r.MaxOutput, streaming: streamed(r, h)}
+	b := textBody{Model: r.Target.ModelID, Prompt: strings.Join(texts, separator), MaxTokens: r.MaxOutput, sampling: sampling(r.Sampling), streaming: streamed(r, h)}
 	if r.Likelihood {
 		b.MaxTokens, b.Echo, b.LogProbs, b.streaming = 1, true, 1, streaming{}
 	}

@@ -35,6 +35,7 @@ type request struct {
 	Input       []item     `json:"input"`
 	MaxOutput   int        `json:"max_output_tokens"`
 	Reasoning   *reasoning `json:"reasoning,omitempty"`
+	Temperature *float64   `json:"temperature,omitempty"`
 	ServiceTier string     `json:"service_tier,omitempty"`
 	Store       bool       `json:"store"`
 	Stream      bool       `json:"stream,omitempty"`
@@ -55,7 +56,7 @@ func (a *Adapter) Render(r provider.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{Model: r.Target.ModelID, Input: make([]item, len(r.Messages)), MaxOutput: max(r.MaxOutput, core.ResponsesMinOutput), Stream: r.Streams()}
+	q := request{Model: r.Target.ModelID, Input: make([]item, len(r.Messages)), MaxOutput: max(r.MaxOutput, core.ResponsesMinOutput), Stream: r.Streams(), Temperature: r.Sampling.Temperature}
 	for i, m := range r.Messages {
 		q.Input[i] = item{string(m.Role), m.Text}
 	}
