@@ -12,7 +12,7 @@ import (
 )
 
 // CSVText says in an HTTP header how text stands in the file.
-const CSVText = "one line a cell; controls and bidirectional marks shown as \\x1b or <U+202E>; a leading apostrophe before = + - @; answer_sha256 is of the unchanged answer"
+const CSVText = "line breaks of an answer stand in its quoted cell; controls and bidirectional marks shown as \\x1b or <U+202E>; a leading apostrophe before = + - @; answer_sha256 is of the unchanged answer"
 
 // csvColumns is the header line. Columns that hold text are made safe to show
 // (see cell); the numeric ones are numbers. answer_sha256 is the hash of the
@@ -76,13 +76,19 @@ func writeLine(w *bufio.Writer, cells []string) {
 	w.WriteString("\r\n")
 }
 
-// cell quotes text as one line. Characters that move a cursor, hide or reorder
-// text stand visibly in its place: the file is read in terminals too. Text that
-// a spreadsheet would take for a formula gets a leading apostrophe: a model's
-// answer must not become a program on the desk of whoever opens the file.
+// cell quotes text with its line breaks, as the hash beside it is of all of it.
+// Characters that move a cursor, hide or reorder text stand visibly in their
+// place: the file is read in terminals too. Text that a spreadsheet would take
+// for a formula gets a leading apostrophe: a model's answer must not become a
+// program on the desk of whoever opens the file.
 func cell(s string) string {
 	risky := formula(s) // before invisible characters get a face
-	s = string(plain.Line(s))
+	// Block would make one break of CR LF, which another hash belongs to.
+	lines := strings.Split(s, "\r\n")
+	for i, l := range lines {
+		lines[i] = string(plain.Block(l))
+	}
+	s = strings.Join(lines, "\r\n")
 	if risky || formula(s) {
 		s = "'" + s
 	}

@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"fmt"
 	"iter"
@@ -141,15 +142,16 @@ func TestCSVFormulas(t *testing.T) {
 	tests := []struct{ name, answer, want string }{
 		{"plain", "42", "42"},
 		{"empty", "", ""},
-		{"quotes, commas, lines", "a \"b\",\r\nc\n\nd", "a \"b\", c  d"},
+		{"quotes, commas, lines", "a \"b\",\r\nc\n\nd", "a \"b\",\nc\n\nd"},
 		{"formula", "=1+1", "'=1+1"},
 		{"plus", "+1", "'+1"},
 		{"minus", "-1", "'-1"},
 		{"at", "@SUM(A1)", "'@SUM(A1)"},
-		{"tab", "\t=1", "' =1"},
+		{"tab", "\t=1", "'\t=1"},
 		{"carriage return", "\r=1", `'\x0d=1`},
 		{"space before", "  =1", "'  =1"},
-		{"line before", "\n=1", "' =1"},
+		{"line before", "\n=1", "'\n=1"},
+		{"a list", "1. a\n2. b", "1. a\n2. b"},
 		{"byte order mark before", "\uFEFF=1", "'<U+FEFF>=1"},
 		{"zero width before", "\u200B=1", "'<U+200B>=1"},
 		{"control before", "\x01=1", `'\x01=1`},
@@ -205,6 +207,23 @@ func TestCSVQuoting(t *testing.T) {
 	want := `"b@1","t",2,"error","provider_error","provider_error",,"","","",,,0,"","","","r",false`
 	if len(lines) != 3 || lines[1] != want || lines[2] != "" {
 		t.Errorf("the lines are %q", lines)
+	}
+}
+
+// The line breaks of an answer stand as they came, as the hash beside it is of
+// them too: with no escapes in the way, the cell has that hash.
+func TestCSVLines(t *testing.T) {
+	t.Parallel()
+	answer := "first\r\nsecond\n\tthird \"quoted\"\n"
+	rows := book{{Sample: core.Sample{Idx: 0, TaskID: "t", State: core.SampleGraded, Outcome: bundle.Right, Attempt: 1}, Raw: []byte(answer)}}
+	var out bytes.Buffer
+	if err := source(rows).CSV(t.Context(), runOf(1, core.Completed, core.ReasonCompleted), "accuracy", &out); err != nil {
+		t.Fatal(err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(answer)))
+	cell := `"` + strings.ReplaceAll(answer, `"`, `""`) + `"`
+	if !strings.Contains(out.String(), cell+`,"","`+sum+`"`) {
+		t.Errorf("the answer does not stand beside its hash %s:\n%s", sum, out.String())
 	}
 }
 

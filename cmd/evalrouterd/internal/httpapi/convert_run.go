@@ -49,7 +49,7 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		CreatedAt: timeOf(r.CreatedAt), StartedAt: maybeTime(r.StartedAt), FinishedAt: maybeTime(r.EndedAt), CancelRequestedAt: maybeTime(r.CancelRequestedAt),
 		RetryAt: maybeTime(r.RetryAt), WaitingReason: maybe(r.WaitingReason),
 		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ChainIndex: r.ChainPos,
-		ProcessedCount: t.Total(), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning),
+		ProcessedCount: processed(t), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning),
 		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: r.Metered, Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
 		Simulated: q.Simulated(),
 	}
@@ -66,6 +66,10 @@ func retention(r core.Run, now core.Micros) api.RunRetention {
 	raw := r.CreatedAt + core.RawDays*day
 	return api.RunRetention{RawEvidenceExpired: now >= raw, RawExpiresAt: timeOf(raw), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day)}
 }
+
+// processed counts the tasks that are done with. A call whose outcome is still
+// open is not.
+func processed(t core.Tallies) int { return t.Total() - t[core.PendingTask] }
 
 // outcomes keeps the labels that occurred.
 func outcomes(t core.Tallies) map[string]int {

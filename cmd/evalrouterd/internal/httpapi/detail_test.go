@@ -42,6 +42,10 @@ func TestTerminalDetail(t *testing.T) {
 			if r.TerminalReason == nil || *r.TerminalReason != tt.reason {
 				t.Errorf("the reason is %v", r.TerminalReason)
 			}
+			open := r.Outcomes["pending"]
+			if open == 0 || r.ProcessedCount != r.PlannedCount-open {
+				t.Errorf("%d of %d are processed, and %d are pending", r.ProcessedCount, r.PlannedCount, open)
+			}
 			for where, d := range map[string]*string{"run": r.TerminalDetail, "result": res.TerminalDetail} {
 				if d == nil || !strings.Contains(*d, tt.detail) || len([]rune(*d)) > 300 || strings.Contains(*d, "canary") {
 					t.Errorf("the %s says %v", where, show(d))

@@ -150,9 +150,9 @@ func (p Policy) check(to netip.AddrPort, t trust) error {
 	case t == localhost:
 		return refuse("localhost leads to %s here, which this service may not reach", to)
 	case c != public:
-		return refuse("%s is %s; this service reaches it only when its operator lists %s under allow_private", to, name, to)
+		return refuse("%s is %s; this service reaches it only when its operator starts it with evalrouterd serve --allow-private %s", to, name, to)
 	case !p.publicPort(to.Port()):
-		return refuse("port %d is not one that this service reaches; use 443 or ask its operator to add the port", to.Port())
+		return refuse("port %d is not one that this service reaches; use 443, or let its operator start it with evalrouterd serve --allow-private %s", to.Port(), to)
 	}
 	return nil
 }
