@@ -40,7 +40,7 @@ func evalrouter() int {
 
 	a := &command.App{
 		Term: term.System(), Version: version(), Began: began, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
-		FindBinary: findBinary, Exec: replaceProcess, Environ: os.Environ,
+		FindBinary: findBinary, Exec: replaceProcess, Start: startProgram, Environ: os.Environ,
 	}
 	return command.Execute(ctx, a, tree(a), os.Args[1:])
 }
@@ -50,7 +50,7 @@ func tree(a *command.App) *argv.Command {
 	return command.Root(a,
 		run.Demo(a),
 		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
-		data.Results(a), data.Export(a), data.Events(a),
+		data.Results(a), data.Export(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), command.Local(a), command.Options(a),
@@ -67,6 +67,16 @@ func version() string {
 
 func findBinary(name string) (string, error) {
 	return local.FindProgram(name, os.Executable, exec.LookPath)
+}
+
+// startProgram starts a viewer, which outlives this process and shares none of
+// its streams.
+func startProgram(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -120,13 +120,14 @@ func (f *Fake) newRecord(q *fakeQuote, name string, metadata map[string]string, 
 	if metadata == nil {
 		metadata = map[string]string{}
 	}
-	coverage := q.rec.Plan.Coverage
+	coverage, id := q.rec.Plan.Coverage, uuid.NewString()
 	return api.RunRecord{
-		ID: uuid.NewString(), Name: name, ManifestHash: digest("run", q.rec.ID), Status: api.StatusQueued, BillingState: "pending",
+		ID: id, Name: name, ManifestHash: digest("run", q.rec.ID), Status: api.StatusQueued, BillingState: "pending",
 		CapMicrousd: q.cap, PlannedCount: len(q.indices), Coverage: &coverage, Model: q.rec.Plan.Model, Profiles: q.rec.Plan.Profiles,
 		Metadata: metadata, Retention: api.RunRetention{RawExpiresAt: now.AddDate(0, 0, 30), SummaryExpiresAt: now.AddDate(0, 0, 365)},
 		CreatedAt: now, QuoteID: q.rec.ID, Outcomes: map[string]int{"pending": len(q.indices)}, Reasoning: q.rec.Reasoning,
 		OutputFormat: q.rec.OutputFormat, Concurrency: q.rec.Concurrency, Resume: api.ResumeState{Status: "unknown"}, Simulated: q.model.Simulated,
+		Links: api.RunLinks{Report: new(f.URL + "/r/" + id), Live: new(f.URL + "/r/" + id + "/live")},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/local"
 	"github.com/evalrouter/evalrouter/lib/profile"
@@ -37,6 +38,8 @@ type App struct {
 	FindBinary func(name string) (string, error)
 	// Exec replaces this process.
 	Exec func(path string, args []string) error
+	// Start starts a program of the desktop and leaves it alone.
+	Start func(name string, args ...string) error
 	// Environ is the environment that a started service gets.
 	Environ func() []string
 
@@ -220,17 +223,38 @@ func (a *App) Journal() (*flow.Journal, error) {
 	return &flow.Journal{Dir: dir, Disk: flow.OS{}, Now: a.Now, Sleep: a.Sleep}, nil
 }
 
+// OneQuote is the quote that an id or the beginning of one means.
+func (a *App) OneQuote(typed string) (string, error) {
+	j, err := a.Journal()
+	if err != nil {
+		if len(typed) == fullID {
+			return typed, nil // without a state directory whole ids work
+		}
+		return "", err
+	}
+	return j.QuoteID(typed)
+}
+
+// RememberQuote lets the quote be named by the beginning of its id later on.
+func (a *App) RememberQuote(q api.QuoteRecord) {
+	if j, err := a.Journal(); err == nil && !q.Preview {
+		_ = j.RememberQuote(q.ID) // its whole id still works
+	}
+}
+
+// fullID is the length of an id.
+const fullID = 36
+
 // OneRun is the run that the only operand names, by id or by a unique
 // beginning of the id.
 func (a *App) OneRun(ctx context.Context, args []string) (string, error) {
 	if len(args) != 1 {
 		return "", &argv.UsageError{Message: "name one run", Next: "evalrouter status"}
 	}
-	const full = 36
 	if err := flow.CheckRunID(args[0]); err != nil {
 		return "", WithNext(err, "evalrouter status")
 	}
-	if len(args[0]) == full {
+	if len(args[0]) == fullID {
 		return args[0], nil
 	}
 	c, err := a.Client(ctx)

@@ -2,8 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
-	"io"
 	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -19,10 +17,10 @@ import (
 // Connections manages the user's own endpoints.
 func Connections(a *App) *argv.Command {
 	return &argv.Command{
-		Name: "connections", Args: "list|create|check|discover", Short: "Manage your own model endpoints",
+		Name: "connections", Args: "list|create|check|update|disable|discover", Short: "Manage your own model endpoints",
 		Long:     "The provider bills their calls to you, outside EvalRouter's credit.",
 		Examples: []string{"evalrouter connections list", "evalrouter connections check mine"},
-		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a), connectionsDiscover(a)},
+		Sub:      []*argv.Command{connectionsList(a), connectionsCreate(a), connectionsCheck(a), connectionsUpdate(a), connectionsDisable(a), connectionsDiscover(a)},
 	}
 }
 
@@ -88,10 +86,8 @@ func checked(c api.ConnectionRecord) string {
 
 type createConnection struct {
 	*App
-	in       api.NewConnection
-	keyStdin bool
-	noKey    bool
-	keyEnv   string
+	in   api.NewConnection
+	keys keyFlags
 }
 
 func connectionsCreate(a *App) *argv.Command {
@@ -101,9 +97,7 @@ func connectionsCreate(a *App) *argv.Command {
 	fs.String(&c.in.BaseURL, "endpoint", "URL", "its base URL, usually ending in /v1 (required)")
 	fs.String(&c.in.ModelID, "model", "MODEL", "the model to ask for (required)")
 	fs.Choice(&c.in.Protocol, "protocol", "openai_chat by default; see above", api.OpenAIChat, api.OpenAICompletions, api.OpenAIResponses, api.AnthropicMessages, api.GoogleGenerate).Value = "PROTOCOL"
-	fs.Bool(&c.keyStdin, "key-stdin", "read the provider key from stdin")
-	fs.String(&c.keyEnv, "key-env", "VARIABLE", "read the provider key from a variable")
-	fs.Bool(&c.noKey, "no-key", "the endpoint needs no key")
+	c.keys.declare(fs)
 	fs.Money(&c.in.PriceInMicrousd, "price-in", "its price for a million input tokens")
 	fs.Money(&c.in.PriceOutMicrousd, "price-out", "its price for a million output tokens")
 	fs.Int(&c.in.MaxOutputTokens, "max-output-tokens", "N", "longest answer to ask for (4096)", 1, 10_000_000).Rare()
@@ -132,7 +126,7 @@ func (c *createConnection) exec(ctx context.Context, args []string) error {
 	if (c.in.PriceInMicrousd == nil) != (c.in.PriceOutMicrousd == nil) {
 		return &argv.UsageError{Message: "--price-in and --price-out go together: one price alone bounds nothing"}
 	}
-	key, err := c.readKey(ctx)
+	key, err := c.keys.read(ctx, c.App)
 	if err != nil {
 		return err
 	}
@@ -152,58 +146,6 @@ func (c *createConnection) exec(ctx context.Context, args []string) error {
 		}
 		p.Next("evalrouter connections check " + Short(r.ID))
 	})
-}
-
-const maxKey = 4096
-
-// readKey gets the provider key on one of the ways that leave no trace on the
-// command line.
-func (c *createConnection) readKey(ctx context.Context) (string, error) {
-	ways := 0
-	for _, used := range []bool{c.keyStdin, c.noKey, c.keyEnv != ""} {
-		if used {
-			ways++
-		}
-	}
-	if ways > 1 {
-		return "", &argv.UsageError{Message: "--key-stdin, --key-env and --no-key exclude each other"}
-	}
-	switch {
-	case c.noKey:
-		return "", nil
-	case c.keyEnv != "":
-		v, ok := c.Term.Env(c.keyEnv)
-		if !ok || strings.TrimSpace(v) == "" {
-			return "", &argv.UsageError{Message: "the variable " + flow.Typed(c.keyEnv) + " is empty or not set"}
-		}
-		return strings.TrimSpace(v), nil
-	case c.keyStdin:
-		b, err := io.ReadAll(io.LimitReader(c.Term.In, maxKey+2))
-		if err != nil {
-			return "", &argv.UsageError{Message: "stdin cannot be read"}
-		}
-		return checkKey(strings.TrimSpace(string(b)))
-	case !c.Attended():
-		return "", &argv.UsageError{Message: "no terminal to ask for the key; give --key-stdin, --key-env or --no-key"}
-	}
-	key, err := c.Term.AskSecret(ctx, "Provider key (not shown): ")
-	if errors.Is(err, errors.ErrUnsupported) {
-		return "", &argv.UsageError{Message: "this terminal cannot hide input; give --key-stdin or --key-env"}
-	}
-	if err != nil {
-		return "", err
-	}
-	return checkKey(strings.TrimSpace(key))
-}
-
-func checkKey(key string) (string, error) {
-	if key == "" {
-		return "", &argv.UsageError{Message: "the key is empty; --no-key says that none is needed"}
-	}
-	if len(key) > maxKey || strings.ContainsAny(key, " \t\r\n") {
-		return "", &argv.UsageError{Message: "the key is longer than 4,096 characters or has spaces in it"}
-	}
-	return key, nil
 }
 
 func connectionsCheck(a *App) *argv.Command {
@@ -239,7 +181,7 @@ func connectionsCheck(a *App) *argv.Command {
 				}
 				p.Next("evalrouter run BENCHMARK --model connection:"+Short(r.ID), "evalrouter catalog")
 			})
-			if err == nil && r.CheckResult.Status == "failed" {
+			if (err == nil || term.Closed(err)) && r.CheckResult.Status == "failed" {
 				return &Ended{Code: exitFailed}
 			}
 			return err
@@ -247,20 +189,19 @@ func connectionsCheck(a *App) *argv.Command {
 	}
 }
 
-// mend says what helps after a failed check. A connection cannot be changed
-// yet, so a wrong key or model is mended by a second connection.
+// mend says what helps after a failed check: a new key for the same
+// connection, or another connection where the address or the model is wrong.
 func mend(p *term.Page, r api.ConnectionRecord) {
-	again := "evalrouter connections create --name " + ShellWord(r.Name+"-2") + " --endpoint " + ShellWord(r.BaseURL) + " --model " + ShellWord(r.ModelID)
 	switch text(r.CheckResult.ErrorCode) {
 	case "credential_rejected":
-		p.Line("The endpoint refused the key. Create the connection again with a valid one:")
-		p.Next(again)
+		p.Line("The endpoint refused the key. Replace it:")
+		p.Next("evalrouter connections update " + Short(r.ID) + " --rotate-key")
 	case "endpoint_unreachable", "provider_timeout", "rate_limited":
 		p.Line("Nothing about the connection needs to change if its endpoint answers later.")
 		p.Next("evalrouter connections list")
 	default:
-		p.Line("If the endpoint or the model is wrong, create the connection again:")
-		p.Next(again)
+		p.Line("If the endpoint or the model is wrong, create another connection:")
+		p.Next("evalrouter connections create --name " + ShellWord(r.Name+"-2") + " --endpoint " + ShellWord(r.BaseURL) + " --model " + ShellWord(r.ModelID))
 	}
 }
 

@@ -24,19 +24,22 @@ type exportCmd struct {
 	output    string
 	version   int
 	overwrite bool
+	look      Look
+	flags     *argv.Flags
 }
 
 // Export is "evalrouter export".
 func Export(a *command.App) *argv.Command {
-	c := &exportCmd{App: a, formats: evalrouter.FormatJSON}
 	fs := argv.NewFlags("export")
-	fs.String(&c.formats, "format", "LIST", "json, csv, summary, inspect, inspect-json, lm-eval")
-	fs.String(&c.output, "output", "PATH", "a file, or a folder for default names")
+	c := &exportCmd{App: a, formats: evalrouter.FormatJSON, flags: fs}
+	fs.String(&c.formats, "format", "LIST", "such as json, csv, html or summary; see above")
+	fs.String(&c.output, "output", "PATH", "a file, a folder for default names, or - (stdout)")
 	fs.Bool(&c.overwrite, "overwrite", "replace an existing file")
 	fs.Int(&c.version, "version", "N", "an earlier version of the result", 1, 1<<30)
+	c.look.Declare(fs)
 	return &argv.Command{
 		Name: "export", Args: "RUN", Short: "Save a finished run to a file",
-		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3. Several formats stand with commas.\ninspect is an .eval log of Inspect, inspect-json the same as JSON; lm-eval is a\nZIP of its results and samples files. json is the default.",
+		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3. Several formats stand with commas.\nFormats: json, csv, html, summary, inspect (a log of Inspect), inspect-json and\nlm-eval (a ZIP of its results and samples files). Without\n--format the name of the file says which, and json is the default.",
 		Examples: []string{"evalrouter export 3f2a9c --format json,csv", "evalrouter export 3f2a9c --format csv --output result.csv"},
 		Flags:    fs, Exec: c.exec,
 	}
@@ -64,6 +67,9 @@ func (c *exportCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.output == "-" {
+		return c.toStdout(ctx, client.Runs, id, formats)
+	}
 	var files []saved
 	for _, f := range formats {
 		s, err := c.save(ctx, client.Runs, id, f, len(formats) > 1)
@@ -75,15 +81,40 @@ func (c *exportCmd) exec(ctx context.Context, args []string) error {
 		}
 		files = append(files, s)
 	}
-	return c.Value(map[string]any{"run_id": id, "files": files}, func(p *term.Page) {
+	err = c.Value(map[string]any{"run_id": id, "files": files}, func(p *term.Page) {
 		for _, f := range files {
 			p.Line("Saved %s", f.Path)
 		}
 	})
+	c.look.Show(c.App, files[0].Path)
+	return err
+}
+
+// toStdout writes the one file to stdout, byte for byte. A terminal would read
+// a model's text as commands, so it gets none.
+func (c *exportCmd) toStdout(ctx context.Context, runs *evalrouter.Runs, id string, formats []string) error {
+	switch {
+	case len(formats) > 1:
+		return &argv.UsageError{Message: "--output - takes one format; stdout holds one file"}
+	case c.WantsJSON():
+		return &argv.UsageError{Message: "--output - writes the file itself to stdout, so --json and --jq have no place there"}
+	case c.overwrite || c.look.any():
+		return &argv.UsageError{Message: "--output - saves no file, so --overwrite, --open and --reveal have no meaning"}
+	case c.Term.OutTTY:
+		return &argv.UsageError{Message: "stdout is a terminal, and an export holds text of a model as it came; send it to a pipe or name a file"}
+	}
+	_, err := runs.Export(ctx, id, evalrouter.ExportQuery{Format: formats[0], Version: c.version}, c.Term.Out)
+	if errors.Is(err, api.RunNotFinished) {
+		return command.WithNext(err, "evalrouter wait "+id)
+	}
+	return err
 }
 
 func (c *exportCmd) parseFormats() ([]string, error) {
 	formats := strings.Split(c.formats, ",")
+	if named := formatOf(c.output); named != "" && !c.flags.Given("format") && !c.folder() {
+		return []string{named}, nil
+	}
 	for i, f := range formats {
 		formats[i] = strings.TrimSpace(f)
 		ok := formats[i] != "" && strings.Trim(formats[i], "abcdefghijklmnopqrstuvwxyz-") == ""
@@ -145,6 +176,20 @@ func cause(err error) string {
 	}
 }
 
+// formatOf is the format that the name of a file asks for, "" if it says none.
+func formatOf(path string) string {
+	name := strings.ToLower(filepath.Base(path))
+	for _, f := range []string{
+		evalrouter.FormatSummary, evalrouter.FormatInspectJSON, evalrouter.FormatLMEval, evalrouter.FormatInspect,
+		evalrouter.FormatJSON, evalrouter.FormatCSV, evalrouter.FormatHTML,
+	} {
+		if strings.HasSuffix(name, "."+extension(f)) {
+			return f
+		}
+	}
+	return ""
+}
+
 // extension is the end of a file's name: a log for Inspect's viewer is .eval,
 // lm-eval's two files come in one archive.
 func extension(format string) string {
@@ -161,17 +206,24 @@ func extension(format string) string {
 	return format
 }
 
+// folder says that --output names a folder that is there.
+func (c *exportCmd) folder() bool {
+	info, err := os.Stat(c.absolute())
+	return err == nil && info.IsDir()
+}
+
+func (c *exportCmd) absolute() string {
+	if filepath.IsAbs(c.output) {
+		return c.output
+	}
+	return filepath.Join(c.Term.Dir, c.output)
+}
+
 func (c *exportCmd) path(id, format string, several bool) (path string, exact bool, err error) {
 	ext := extension(format)
 	name := "evalrouter-" + id + "." + ext
-	out := c.output
-	if out == "" {
-		return filepath.Join(c.Term.Dir, name), false, nil
-	}
-	if !filepath.IsAbs(out) {
-		out = filepath.Join(c.Term.Dir, out)
-	}
-	if info, err := os.Stat(out); err == nil && info.IsDir() {
+	out := c.absolute()
+	if c.output == "" || c.folder() {
 		return filepath.Join(out, name), false, nil
 	}
 	if strings.HasSuffix(c.output, string(filepath.Separator)) {

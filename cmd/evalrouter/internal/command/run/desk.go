@@ -30,6 +30,7 @@ var _ flow.Desk = (*desk)(nil)
 
 // Quoted shows the quote to people; JSON readers get the final record.
 func (d *desk) Quoted(_ context.Context, q api.QuoteRecord) error {
+	d.RememberQuote(q)
 	p := d.Term.ErrPage()
 	showQuote(p, q)
 	return p.Failure()

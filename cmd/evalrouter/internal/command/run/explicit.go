@@ -27,6 +27,10 @@ func (o *options) explicit(ctx context.Context, args []string) error {
 			return &argv.UsageError{Message: "--" + f + " cannot change a finished quote; leave it out with --quote"}
 		}
 	}
+	var err error
+	if o.quote, err = o.OneQuote(o.quote); err != nil {
+		return err
+	}
 	client, err := o.Client(ctx)
 	if err != nil {
 		return err
@@ -38,6 +42,9 @@ func (o *options) explicit(ctx context.Context, args []string) error {
 			return command.WithNext(err, o.Again(command.Edit{}))
 		}
 		return err
+	}
+	if o.open {
+		o.show(run)
 	}
 	if o.wait {
 		o.Note("Run %s. Leaving does not stop it. Come back: evalrouter wait %s", run.ID, command.Short(run.ID))

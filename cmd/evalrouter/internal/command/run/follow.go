@@ -88,9 +88,10 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 		}
 		p.Next(next...)
 	})
-	if err != nil {
+	if err != nil && !term.Closed(err) {
 		return run, err
 	}
+	// A reader who went away takes nothing from how the run ended.
 	return run, command.EndOf(run.Status)
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -17,8 +15,6 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
-
-const maxConfig = 256 << 10
 
 type quoteCmd struct {
 	*command.App
@@ -35,7 +31,13 @@ func Quote(a *command.App) *argv.Command {
 	fs.String(&c.format, "output-format", "FORMAT", "instead of the file's")
 	return &argv.Command{
 		Name: "quote", Args: "--config FILE | --id QUOTE", Short: "Ask what a run may cost, without starting it",
-		Long: "The request has model, selection, coverage and max_charge_microusd, a string of\nmillionths of a dollar. A cap is a bound, not a price, and no promise that the\nevaluation fits under it.",
+		Long: `A cap is a bound, not a price, and no promise that the evaluation fits under it.
+FILE is such a request; the cap is a string of millionths of a dollar:
+
+  {"model": {"kind": "managed", "route_id": "practice.solver-0.8"},
+   "selection": {"profile_ids": ["arithmetic@1"]},
+   "coverage": {"mode": "sample", "sample_count": 3, "seed": 42},
+   "max_charge_microusd": "1000000"}`,
 		Examples: []string{
 			"evalrouter quote --config quote.json --json",
 			"evalrouter run --quote ID --idempotency-key KEY --wait",
@@ -55,11 +57,14 @@ func (c *quoteCmd) exec(ctx context.Context, args []string) error {
 		return &argv.UsageError{Message: "--concurrency and --output-format belong to --config; a finished quote does not change"}
 	}
 	var in api.NewQuote
+	var err error
 	if c.config != "" {
-		var err error
-		if in, err = c.request(); err != nil {
-			return err
-		}
+		in, err = c.request()
+	} else {
+		c.id, err = c.OneQuote(c.id)
+	}
+	if err != nil {
+		return err
 	}
 	client, err := c.Client(ctx)
 	if err != nil {
@@ -69,6 +74,7 @@ func (c *quoteCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.RememberQuote(q)
 	return c.Value(q, func(p *term.Page) {
 		showQuote(p, q)
 		if !q.Preview {
@@ -88,12 +94,9 @@ func (c *quoteCmd) get(ctx context.Context, client *evalrouter.Client, in api.Ne
 // request reads the file and refuses what the service would refuse, naming the
 // place and never the value.
 func (c *quoteCmd) request() (in api.NewQuote, err error) {
-	data, err := c.read()
+	data, err := c.ReadInput(c.config)
 	if err != nil {
-		return in, err
-	}
-	if len(data) > maxConfig {
-		return in, malformed("it is larger than 256 KiB")
+		return in, malformed(err.Error())
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -122,44 +125,9 @@ func (c *quoteCmd) request() (in api.NewQuote, err error) {
 	return in, nil
 }
 
-func (c *quoteCmd) read() ([]byte, error) {
-	if c.config == "-" {
-		data, err := io.ReadAll(io.LimitReader(c.Term.In, maxConfig+1))
-		if err != nil {
-			return nil, &argv.UsageError{Message: "stdin cannot be read: " + reason(err)}
-		}
-		return data, nil
-	}
-	path := c.config
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.Term.Dir, path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &argv.UsageError{Message: "the file of --config cannot be read: " + reason(err)}
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &argv.UsageError{Message: "--config names a folder, not a file; nothing was quoted", Next: "evalrouter quote --help"}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err != nil {
-		return nil, &argv.UsageError{Message: "the file of --config cannot be read: " + reason(err)}
-	}
-	return data, nil
-}
-
 func malformed(what string) error {
 	return &flow.Error{
 		Code: api.InvalidInput, Message: "the quote request cannot be used: " + what,
 		Facts: []string{"nothing was quoted, started or charged"},
 	}
-}
-
-func reason(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

@@ -31,6 +31,7 @@ type options struct {
 	concurrency  string
 	format       string
 	name         string
+	open, noView bool
 
 	quote, key string
 	wait       bool
@@ -57,6 +58,8 @@ func (o *options) command() *argv.Command {
 	fs.String(&o.concurrency, "concurrency", "N", "auto, max or 1 to 100 (auto)").Rare()
 	fs.String(&o.format, "output-format", "FORMAT", "how answers are asked for").Rare()
 	fs.String(&o.name, "name", "NAME", "a name for the run").Rare()
+	fs.Bool(&o.open, "open", "open the live page when the run starts").Rare()
+	fs.Bool(&o.noView, "no-browser", "with --open: print the address only").Rare()
 	fs.String(&o.quote, "quote", "ID", "submit exactly this quote; needs --idempotency-key").Rare()
 	fs.String(&o.key, "idempotency-key", "KEY", "the key of that submission").Rare()
 	fs.Bool(&o.wait, "wait", "with --quote: follow the run to its end").Rare()
@@ -115,6 +118,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	} else {
 		o.Note("Started run %s. Leaving does not stop it. Come back: evalrouter wait %s", got.Run.ID, command.Short(got.Run.ID))
 	}
+	if o.open {
+		o.show(got.Run)
+	}
 	end, err := o.watch.follow(ctx, o.App, client, got.Run.ID)
 	if end.Status.Terminal() {
 		if ferr := l.Finish(context.WithoutCancel(ctx), got); ferr != nil {
@@ -122,6 +128,20 @@ func (o *options) exec(ctx context.Context, args []string) error {
 		}
 	}
 	return err
+}
+
+// show opens the live page of a run. That it could not be opened is a note.
+func (o *options) show(r api.RunRecord) {
+	page := command.PageOf(r)
+	if page == "" {
+		o.Note("Not opened: this service has no pages for people.")
+		return
+	}
+	if why := o.Viewer(o.noView).Page(page); why != "" {
+		o.Note("Live page, not opened: %s. %s", why, page)
+		return
+	}
+	o.Note("Opened %s", page)
 }
 
 // unattended refuses to spend without explicit consent. It comes before any
