@@ -35,6 +35,9 @@ func quietApp() (*command.App, *bytes.Buffer, *bytes.Buffer) {
 func walk(path []*argv.Command, visit func([]*argv.Command)) {
 	visit(path)
 	for _, c := range path[len(path)-1].Sub {
+		if c.Hidden {
+			continue
+		}
 		walk(append(append([]*argv.Command{}, path...), c), visit)
 	}
 }
@@ -174,6 +177,9 @@ func TestRootHelp_PKG04(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	for _, c := range root.Sub {
+		if c.Hidden {
+			continue
+		}
 		if !strings.Contains(out.String(), "\n  "+c.Name+" ") {
 			t.Errorf("%s is not on the page", c.Name)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
@@ -47,7 +48,7 @@ func evalrouter() int {
 
 // tree is every command in the order of the help page.
 func tree(a *command.App) *argv.Command {
-	return command.Root(a,
+	root := command.Root(a,
 		run.Demo(a),
 		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
 		data.Results(a), data.Export(a), data.Open(a), data.Events(a),
@@ -55,6 +56,8 @@ func tree(a *command.App) *argv.Command {
 		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), command.Local(a), command.Options(a),
 	)
+	root.Sub = append(root.Sub, guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
+	return root
 }
 
 // version is that of the module this program was built from.

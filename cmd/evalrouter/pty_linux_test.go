@@ -59,18 +59,24 @@ func openPTY(t *testing.T) (ctrl, tty *os.File) {
 // terminal's queue before the process does.
 func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
 	t.Helper()
-	ctrl, tty := openPTY(t)
-	if _, err := ctrl.WriteString(typed); err != nil {
-		t.Fatal(err)
-	}
 	path, err := exec.LookPath("evalrouter")
 	if err != nil {
 		t.Fatal(err)
 	}
+	env = append([]string{"TERM=xterm", "EVALROUTER_API_KEY=" + f.Token}, env...)
+	return programInTerminal(t, home, typed, env, path, append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
+}
+
+func programInTerminal(t *testing.T, home, typed string, env []string, path string, args ...string) *terminal {
+	t.Helper()
+	ctrl, tty := openPTY(t)
+	if _, err := ctrl.WriteString(typed); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, path, append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
-	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "EVALROUTER_API_KEY=" + f.Token, noExitPause[0] + "=" + noExitPause[1]}, env...)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), noExitPause[0] + "=" + noExitPause[1]}, env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = tty, tty, tty, home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -455,5 +461,30 @@ func TestRacingProcesses(t *testing.T) {
 		if ids[i] != ids[0] {
 			t.Errorf("processes 0 and %d got %q and %q", i, ids[0], ids[i])
 		}
+	}
+}
+
+// CPL-03: in bash, "ru" and Tab is "run".
+func TestTab_CPL03(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	f := fakeService(t)
+	home := t.TempDir()
+	x := programInTerminal(t, home, "", []string{"TERM=xterm"}, bash, "--norc", "--noprofile", "-i")
+	x.send("PS1='ready> '; eval \"$(evalrouter completion bash)\"; echo loaded\n")
+	x.expect("loaded\r\n\x1b[?2004h")
+	seen := len(x.text())
+	x.send("evalrouter ru\t--versio")
+	x.expect("evalrouter run --versio")
+	if got := x.text()[seen:]; strings.Contains(got, "error") {
+		t.Errorf("completing says %q", got)
+	}
+	x.send("\x15exit\n")
+	x.exit(0)
+	if f.Count("GET /v1/catalog/benchmarks") != 0 || f.Runs() != 0 {
+		t.Error("completing asked the service")
 	}
 }

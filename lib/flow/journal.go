@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -249,4 +250,33 @@ func (j *Journal) corrupt(path string, err error) *Error {
 		},
 		Err: err,
 	}
+}
+
+// RunIDs are the runs of the recorded operations, the newest first. Records
+// that cannot be read are left out: this is for suggestions only.
+func (j *Journal) RunIDs() []string {
+	entries, err := os.ReadDir(j.dir())
+	if err != nil {
+		return nil
+	}
+	var ops []*api.Operation
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		fingerprint, _, _ := strings.Cut(name, ".")
+		op, err := readOperation(filepath.Join(j.dir(), e.Name()), fingerprint)
+		if err == nil && op.RunID != nil && isUUID(*op.RunID) {
+			ops = append(ops, op)
+		}
+	}
+	slices.SortFunc(ops, func(a, b *api.Operation) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	var out []string
+	for _, op := range ops {
+		if !slices.Contains(out, *op.RunID) {
+			out = append(out, *op.RunID)
+		}
+	}
+	return out
 }

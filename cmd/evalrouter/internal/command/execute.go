@@ -23,7 +23,6 @@ func Root(a *App, commands ...*argv.Command) *argv.Command {
 		},
 		Flags: a.rootFlags(), Shared: a.globalFlags(), Sub: commands,
 	}
-	root.Sub = append(root.Sub, helpCommand(a, root))
 	root.Exec = func(_ context.Context, args []string) error { return a.bare(root) }
 	return root
 }

@@ -86,6 +86,15 @@ func exitOfStatus(status int) int {
 	return exitFailed
 }
 
+// ExitOfCode is the exit code of an error code: of an answer with that status,
+// or without an answer where status is 0.
+func ExitOfCode(c api.Code, status int) int {
+	if status != 0 {
+		return exitOfStatus(status)
+	}
+	return exitOf(c)
+}
+
 // exitOfRun maps the end of a watched run.
 func exitOfRun(s api.RunStatus) int {
 	switch s {

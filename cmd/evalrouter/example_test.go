@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+)
+
+// handedOver says why the examples of a command are not run, "" if they are:
+// another program does the work.
+func handedOver(command string) string {
+	switch command {
+	case "benchmark", "verify":
+		if os.Getenv("EVALROUTER_TEST_BIN") == "" {
+			return "EVALROUTER_TEST_BIN names no folder with evalrouter-bench"
+		}
+	case "langsmith":
+		return "it asks LangSmith, which is not here"
+	}
+	return ""
+}
+
+// desk is a home with a service on this machine, one finished run, one
+// connection, one quote and a file to quote from.
+type desk struct {
+	t                     *testing.T
+	home, run, quote, end string
+	dir                   string // where commands are run
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t, home: t.TempDir()}
+	d.dir = d.home
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`)
+	}))
+	t.Cleanup(endpoint.Close)
+	d.end = endpoint.URL + "/v1"
+	request := `{"model": {"kind": "managed", "route_id": "practice.solver-0.8"}, "selection": {"profile_ids": ["arithmetic@1"]},
+		"coverage": {"mode": "sample", "sample_count": 3, "seed": 42}, "max_charge_microusd": "1000000"}`
+	if err := os.WriteFile(filepath.Join(d.home, "quote.json"), []byte(request), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.try("local stop") })
+	d.run = strings.TrimSpace(d.must("demo --jq .id"))
+	d.must("connections create --name mine --endpoint " + d.end + " --model m --no-key")
+	d.quote = strings.TrimSpace(d.must("quote --config quote.json --jq .id"))
+	return d
+}
+
+func (d *desk) try(line string) (string, error) {
+	cmd := exec.Command("sh", "-c", "evalrouter "+line)
+	cmd.Dir = d.dir
+	cmd.Env = []string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH") + ":" + os.Getenv("EVALROUTER_TEST_BIN"), "KEY=a-provider-key", noExitPause[0] + "=" + noExitPause[1]}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s%s", err, out, stderr.String())
+	}
+	return string(out), err
+}
+
+func (d *desk) must(line string) string {
+	d.t.Helper()
+	out, err := d.try(line)
+	if err != nil {
+		d.t.Fatalf("evalrouter %s: %v", line, err)
+	}
+	return out
+}
+
+// Every example of a help page works as it is printed, with real ids in the
+// place of the ones that only stand for some.
+func TestEveryExampleRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a, _, _ := quietApp()
+	ran := 0
+	walk([]*argv.Command{tree(a)}, func(path []*argv.Command) {
+		for i, example := range path[len(path)-1].Examples {
+			if len(path) > 1 {
+				if why := handedOver(path[1].Name); why != "" {
+					t.Logf("not run: %s (%s)", example, why)
+					continue
+				}
+			}
+			line, ok := strings.CutPrefix(example, "evalrouter ")
+			if !ok {
+				t.Errorf("%q is no command of evalrouter", example)
+				continue
+			}
+			if err := d.example(line, i); err != nil {
+				t.Errorf("%s: %v", example, err)
+			}
+			ran++
+		}
+	})
+	if ran < 50 {
+		t.Errorf("only %d examples were run", ran)
+	}
+}
+
+func (d *desk) example(line string, n int) error {
+	if strings.HasPrefix(line, "demo") || strings.HasPrefix(line, "run ") && !strings.Contains(line, "--quote") {
+		line += " --new"
+	}
+	line = strings.Replace(line, "demo --new", "demo", 1)
+	line = strings.Replace(line, "demo --json --new", "demo --json", 1)
+	defer func() { d.dir = d.home }()
+	switch {
+	case strings.HasPrefix(line, "benchmark "), strings.HasPrefix(line, "verify "):
+		d.dir = d.t.TempDir()
+		if !strings.HasPrefix(line, "benchmark init") {
+			d.must("benchmark init ./my-benchmark --namespace acme --name mine")
+		}
+		if strings.HasPrefix(line, "verify ") {
+			d.must("benchmark bundle ./my-benchmark --output my-benchmark.zip")
+		}
+	case strings.HasPrefix(line, "connections disable"): // each has its own, so that later examples have theirs
+		name := fmt.Sprintf("ends-%d", n)
+		id := strings.TrimSpace(d.must("connections create --name " + name + " --endpoint " + d.end + " --model m --no-key --jq .id"))
+		line = strings.NewReplacer("mine", name, "3f2a9c", id[:8]).Replace(line)
+	case strings.HasPrefix(line, "connections "):
+		id := strings.TrimSpace(d.must(`connections list --filter name=mine --jq '.data[0].id'`))
+		line = strings.NewReplacer("3f2a9c", id[:8], "--name my ", fmt.Sprintf("--name my-%d ", n), "URL", d.end).Replace(line)
+	case strings.Contains(line, "--quote ID"):
+		line = strings.NewReplacer("ID", d.quote, "KEY", "my-key").Replace(line)
+	case strings.HasPrefix(line, "run ") && !strings.Contains(line, "--yes") && !strings.Contains(line, "--dry-run"):
+		line += " --max-cost 1 --yes" // nobody is there to be asked
+	}
+	_, err := d.try(strings.ReplaceAll(line, "3f2a9c", d.run[:8]))
+	var exit *exec.ExitError
+	if strings.HasPrefix(line, "benchmark lint") && errors.As(err, &exit) && exit.ExitCode() == 2 && strings.Contains(err.Error(), "rights_draft") {
+		return nil // a draft has findings, and that is what lint is for
+	}
+	return err
+}
