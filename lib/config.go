@@ -192,7 +192,14 @@ func httpClient(given *http.Client) (*http.Client, *http.Transport) {
 	if given != nil {
 		return &http.Client{Transport: given.Transport, Timeout: given.Timeout, CheckRedirect: refuse}, nil
 	}
-	t := &http.Transport{
+	t := NewTransport()
+	return &http.Client{Transport: t, CheckRedirect: refuse}, t
+}
+
+// NewTransport is the transport of a client that brings none, for callers that
+// put something in front of it. Whoever makes it closes its connections.
+func NewTransport() *http.Transport {
+	return &http.Transport{
 		// ProxyFromEnvironment never proxies loopback addresses, and an origin
 		// is https everywhere else.
 		Proxy:                 http.ProxyFromEnvironment,
@@ -203,7 +210,6 @@ func httpClient(given *http.Client) (*http.Client, *http.Transport) {
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}
-	return &http.Client{Transport: t, CheckRedirect: refuse}, t
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

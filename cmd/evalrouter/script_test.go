@@ -42,6 +42,7 @@ type fakeKey struct{}
 //	drop ROUTE N                 the next N answers get lost after they took effect
 //	fail ROUTE N STATUS CODE     the next N requests fail without effect
 //	grant USD                    adds credit
+//	caching HEADER               the Cache-Control of the public catalog
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -72,6 +73,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
 			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
+			"caching": scriptCaching,
 		},
 	})
 }
@@ -149,6 +151,10 @@ func scriptDrop(ts *testscript.TestScript, _ bool, args []string) {
 
 func scriptFail(ts *testscript.TestScript, _ bool, args []string) {
 	scriptFake(ts).Fail(args[0], scriptNumber(ts, args[1]), scriptNumber(ts, args[2]), api.Code(args[3]))
+}
+
+func scriptCaching(ts *testscript.TestScript, _ bool, args []string) {
+	scriptFake(ts).Caching(args[0])
 }
 
 func scriptGrant(ts *testscript.TestScript, neg bool, args []string) {

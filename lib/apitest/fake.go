@@ -52,6 +52,7 @@ type Fake struct {
 	quotes    map[string]*fakeQuote
 	runs      []*fakeRun
 	conns     []*api.ConnectionRecord
+	caching   string // of public catalog reads
 }
 
 // Mutation is one request that asked for a change, as it arrived.
@@ -100,7 +101,7 @@ func NewFake(o Options) *Fake {
 	f := &Fake{
 		Token: o.Token, WorkspaceID: o.WorkspaceID, opt: o, mux: http.NewServeMux(),
 		counts: map[string]int{}, tokens: map[string][]string{o.Token: allScopes},
-		replays: map[string]replay{}, quotes: map[string]*fakeQuote{},
+		replays: map[string]replay{}, quotes: map[string]*fakeQuote{}, caching: "public, max-age=120",
 	}
 	f.started = f.now()
 	f.move("grant", o.Credits, nil, "start")
@@ -187,6 +188,13 @@ func (f *Fake) Grant(m usd.Micro) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.move("grant", m, nil, "granted")
+}
+
+// Caching is the Cache-Control of public catalog reads from now on.
+func (f *Fake) Caching(header string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.caching = header
 }
 
 // Target is this service for Exercise.

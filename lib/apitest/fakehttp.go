@@ -120,6 +120,10 @@ func (f *Fake) process(w http.ResponseWriter, r route, in *request) (int, []byte
 	}
 	out, x := r.serve(in)
 	status, answer := f.encode(w, out, x)
+	if x == nil && in.Header.Get("Authorization") == "" && strings.HasPrefix(in.URL.Path, "/v1/catalog/") {
+		w.Header().Set("Cache-Control", f.caching)
+		w.Header().Set("Vary", "Authorization")
+	}
 	if x == nil && key != "" {
 		f.replays[slot] = replay{in.URL.Path + "\n" + string(in.body), status, answer}
 	}

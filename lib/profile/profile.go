@@ -13,7 +13,6 @@ package profile
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -197,27 +196,5 @@ func (s Setting) Path() (string, error) {
 		Code:    api.InvalidConfiguration,
 		Message: "HOME is empty or not an absolute path, so there is no place for the " + s.Name,
 		Facts:   []string{"nothing was written, started or charged; set HOME, or XDG_STATE_HOME and XDG_DATA_HOME"},
-	}
-}
-
-// DirsOf follows the XDG rules, with our own variables in front. A directory
-// that has no absolute place has the value "".
-func DirsOf(env func(string) (string, bool), home string) Dirs {
-	pick := func(name, own, xdg string, rest ...string) Setting {
-		if v, _ := env(own); own != "" && v != "" {
-			return Setting{Name: name, Value: v, From: own}
-		}
-		if v, _ := env(xdg); filepath.IsAbs(v) {
-			return Setting{Name: name, Value: filepath.Join(v, "evalrouter"), From: xdg}
-		}
-		if !filepath.IsAbs(home) {
-			return Setting{Name: name, From: FromDefault}
-		}
-		return Setting{Name: name, Value: filepath.Join(append([]string{home}, rest...)...), From: FromDefault}
-	}
-	return Dirs{
-		State: pick("state-dir", EnvStateDir, "XDG_STATE_HOME", ".local", "state", "evalrouter"),
-		Cache: pick("cache-dir", EnvCacheDir, "XDG_CACHE_HOME", ".cache", "evalrouter"),
-		Data:  pick("data-dir", "", "XDG_DATA_HOME", ".local", "share", "evalrouter"),
 	}
 }

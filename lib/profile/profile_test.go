@@ -101,6 +101,41 @@ func TestDirs(t *testing.T) {
 	}
 }
 
+// CAT-19: on Windows everything stands below %LOCALAPPDATA%. The rules are those
+// of the named system, wherever the test runs.
+func TestDirsOnWindows_CAT19(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, home         string
+		vars               map[string]string
+		state, cache, data string
+	}{
+		{"the variable", `C:\Users\u`, map[string]string{"LOCALAPPDATA": `C:\Users\u\AppData\Local`},
+			`C:\Users\u\AppData\Local\evalrouter\state`, `C:\Users\u\AppData\Local\evalrouter\cache`, `C:\Users\u\AppData\Local\evalrouter\data`},
+		{"a space and a last separator", `C:\Users\a b`, map[string]string{"LOCALAPPDATA": `D:\local data\`},
+			`D:\local data\evalrouter\state`, `D:\local data\evalrouter\cache`, `D:\local data\evalrouter\data`},
+		{"a share", `C:\Users\u`, map[string]string{"LOCALAPPDATA": `\\server\share`},
+			`\\server\share\evalrouter\state`, `\\server\share\evalrouter\cache`, `\\server\share\evalrouter\data`},
+		{"our own variables win", `C:\Users\u`, map[string]string{"LOCALAPPDATA": `C:\l`, "EVALROUTER_CACHE_DIR": `E:\c`, "EVALROUTER_STATE_DIR": `E:\s`},
+			`E:\s`, `E:\c`, `C:\l\evalrouter\data`},
+		{"no variable", `C:\Users\u`, nil,
+			`C:\Users\u\AppData\Local\evalrouter\state`, `C:\Users\u\AppData\Local\evalrouter\cache`, `C:\Users\u\AppData\Local\evalrouter\data`},
+		{"a relative variable", `C:\Users\u`, map[string]string{"LOCALAPPDATA": `local`},
+			`C:\Users\u\AppData\Local\evalrouter\state`, `C:\Users\u\AppData\Local\evalrouter\cache`, `C:\Users\u\AppData\Local\evalrouter\data`},
+		{"a path of another system", "/home/u", nil, "", "", ""},
+		{"a drive without a root", `C:u`, nil, "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := profile.DirsOn("windows", env(tt.vars), tt.home)
+			if d.State.Value != tt.state || d.Cache.Value != tt.cache || d.Data.Value != tt.data {
+				t.Errorf("dirs %+v", d)
+			}
+		})
+	}
+}
+
 // Without a home nothing is put where the caller happens to stand.
 func TestNoHome(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -49,7 +48,7 @@ type App struct {
 	Args []string
 
 	profile *profile.Profile
-	clients map[bool]*evalrouter.Client // by: without credentials
+	client  *evalrouter.Client
 }
 
 // Global is the flags of every command.
@@ -113,61 +112,61 @@ func (a *App) Profile() (*profile.Profile, error) {
 
 // Client is the service as the caller sees it. The service on this machine is
 // started if it is meant and not running.
-func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) { return a.client(ctx, false) }
-
-// PublicCatalog is the catalog without credentials: none is read, refreshed or
-// sent.
-func (a *App) PublicCatalog(ctx context.Context) (*evalrouter.Catalog, error) {
-	c, err := a.client(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	return c.Catalog.Public(), nil
-}
-
-func (a *App) client(ctx context.Context, public bool) (*evalrouter.Client, error) {
-	if c := a.clients[public]; c != nil {
-		return c, nil
+func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
+	if a.client != nil {
+		return a.client, nil
 	}
 	p, err := a.Profile()
 	if err != nil {
 		return nil, err
 	}
-	cfg := evalrouter.Config{
-		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP,
-		UserAgent: fmt.Sprintf("evalrouter/%s (%s/%s)", a.Version, runtime.GOOS, runtime.GOARCH),
-		Timeout:   time.Duration(a.Global.Timeout * float64(time.Second)),
-		Now:       a.Now, Sleep: a.Sleep, Rand: a.Chance,
-	}
+	cfg := a.config(p)
+	cfg.WorkspaceID = p.Workspace.Value
 	if p.Local {
-		err = a.useLocal(ctx, p, &cfg, public)
-	} else if !public {
-		cfg.WorkspaceID = p.Workspace.Value
+		err = a.useLocal(ctx, p, &cfg)
+	} else {
 		cfg.APIKey, err = p.Key()
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := evalrouter.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	if a.clients == nil {
-		a.clients = map[bool]*evalrouter.Client{}
-	}
-	a.clients[public] = c
-	return c, nil
+	a.client, err = evalrouter.New(cfg)
+	return a.client, err
 }
 
-func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.Config, public bool) error {
+// config is what every client has in common; it holds no credential.
+func (a *App) config(p *profile.Profile) evalrouter.Config {
+	return evalrouter.Config{
+		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP,
+		UserAgent: fmt.Sprintf("evalrouter/%s (%s/%s)", a.Version, runtime.GOOS, runtime.GOARCH),
+		Timeout:   time.Duration(a.Global.Timeout * float64(time.Second)),
+		Now:       a.Now, Sleep: a.Sleep, Rand: a.Chance,
+	}
+}
+
+func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.Config) error {
+	r, err := a.ensureLocal(ctx, p)
+	if err != nil {
+		return err
+	}
+	cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
 	dir, err := p.Dirs.Data.Path()
 	if err != nil {
 		return err
 	}
-	s := a.LocalService(dir, local.DefaultPort)
-	r, started, err := s.Ensure(ctx)
+	cfg.APIKey, err = a.LocalService(dir, local.DefaultPort).Token()
+	return err
+}
+
+// ensureLocal is the running service on this machine, started if need be.
+func (a *App) ensureLocal(ctx context.Context, p *profile.Profile) (local.Record, error) {
+	dir, err := p.Dirs.Data.Path()
 	if err != nil {
-		return err
+		return local.Record{}, err
+	}
+	r, started, err := a.LocalService(dir, local.DefaultPort).Ensure(ctx)
+	if err != nil {
+		return r, err
 	}
 	if started {
 		a.Note("Started the local service on %s; it stops by itself when idle (evalrouter local).", r.BaseURL)
@@ -175,13 +174,7 @@ func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.
 	if r.Version != a.Version {
 		a.Note("Note: the local service is version %s and this is %s; evalrouter local stop ends that one.", r.Version, a.Version)
 	}
-	cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
-	if public {
-		return nil
-	}
-	cfg.WorkspaceID = p.Workspace.Value
-	cfg.APIKey, err = s.Token()
-	return err
+	return r, nil
 }
 
 // Local says that the service on this machine is in use.
@@ -195,7 +188,7 @@ func (a *App) Reconnect(ctx context.Context) (*evalrouter.Client, error) {
 		if err := a.Close(); err != nil {
 			return nil, err
 		}
-		a.clients = nil
+		a.client = nil
 	}
 	return a.Client(ctx)
 }
@@ -274,11 +267,10 @@ func (a *App) OneRun(ctx context.Context, args []string) (string, error) {
 
 // Close ends what the process holds.
 func (a *App) Close() error {
-	var err error
-	for _, c := range a.clients {
-		err = errors.Join(err, c.Close())
+	if a.client == nil {
+		return nil
 	}
-	return err
+	return a.client.Close()
 }
 
 // NoOperands refuses operands that would otherwise be ignored.

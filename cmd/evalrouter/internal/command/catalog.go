@@ -10,6 +10,7 @@ import (
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/readcache"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
@@ -20,6 +21,7 @@ import (
 type catalogCmd struct {
 	*App
 	models, all        bool
+	refresh, offline   bool
 	slug, status       string
 	query, runner, can string
 	list               ListFlags
@@ -36,6 +38,8 @@ func Catalog(a *App) *argv.Command {
 	fs.Bool(&c.all, "all", "also what is in review or unavailable")
 	fs.String(&c.runner, "runner", "NAME", "only benchmarks of this runner").Rare()
 	fs.String(&c.can, "capability", "CAP", "only entries with this capability").Rare()
+	fs.Bool(&c.refresh, "refresh", "read it now, never a local copy").Rare()
+	fs.Bool(&c.offline, "offline", "a fresh local copy only, no network").Rare()
 	c.list.Declare(fs)
 	return &argv.Command{
 		Name: "catalog", Args: "[--models | --slug SLUG] [flags]",
@@ -56,17 +60,32 @@ func (c *catalogCmd) exec(ctx context.Context, args []string) error {
 	if c.models && (c.status != "" || c.runner != "") {
 		return &argv.UsageError{Message: "--status and --runner are about benchmarks; leave them out with --models"}
 	}
-	cat, err := c.PublicCatalog(ctx)
+	mode := readcache.Use
+	switch {
+	case c.refresh && c.offline:
+		return &argv.UsageError{Message: "--refresh asks the service and --offline does not; give one"}
+	case c.refresh:
+		mode = readcache.Refresh
+	case c.offline:
+		mode = readcache.Offline
+	}
+	cat, err := c.publicCatalog(mode)
 	if err != nil {
 		return err
 	}
+	err = c.show(ctx, cat)
+	cat.told(c.App)
+	return errors.Join(cat.explain(err), cat.close())
+}
+
+func (c *catalogCmd) show(ctx context.Context, cat *catalogReader) error {
 	switch {
 	case c.models:
-		return c.listModels(ctx, cat)
+		return c.listModels(ctx, cat.Catalog)
 	case c.slug != "":
-		return c.one(ctx, cat)
+		return c.one(ctx, cat.Catalog)
 	}
-	return c.benchmarks(ctx, cat)
+	return c.benchmarks(ctx, cat.Catalog)
 }
 
 func (c *catalogCmd) benchmarks(ctx context.Context, cat *evalrouter.Catalog) error {
