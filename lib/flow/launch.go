@@ -335,6 +335,9 @@ func (s *launch) accept(ctx context.Context, q api.QuoteRecord) (Launched, error
 	if s.order.New {
 		op.Options[NewOption] = true
 	}
+	if id := s.order.Request.SourceRunID; id != "" {
+		op.SourceID = &id
+	}
 	if err := h.Save(op); err != nil {
 		return Launched{}, err
 	}

@@ -16,7 +16,8 @@ import (
 // is returned; one that has just ended is asked about. Ages are differences
 // between two of the service's own times.
 func (s *launch) twin(ctx context.Context, q api.QuoteRecord) (*api.RunRecord, error) {
-	if s.order.New || s.left != "" {
+	// Repeating an earlier run by its id asks for the same work on purpose.
+	if s.order.New || s.left != "" || s.order.Request.SourceRunID != "" {
 		return nil, nil
 	}
 	page, err := s.Runs.List(ctx, evalrouter.RunQuery{

@@ -6,43 +6,84 @@ import (
 	"context"
 	"errors"
 
+	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/change"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
+type resultsCmd struct {
+	*command.App
+	version   int
+	all, diff bool
+}
+
 // Results is "evalrouter results".
 func Results(a *command.App) *argv.Command {
-	version, all := 0, false
+	c := &resultsCmd{App: a}
 	fs := argv.NewFlags("results")
-	fs.Bool(&all, "all-metrics", "every metric, not only the headline")
-	fs.Int(&version, "version", "N", "an earlier version of the result", 1, 1<<30)
+	fs.Bool(&c.diff, "diff", "also compare with the run before it")
+	fs.Bool(&c.all, "all-metrics", "every metric, not only the headline")
+	fs.Int(&c.version, "version", "N", "an earlier version of the result", 1, 1<<30)
 	return &argv.Command{
 		Name: "results", Args: "RUN", Short: "Print what a finished run found",
-		Examples: []string{"evalrouter results 3f2a9c", "evalrouter results 3f2a9c --json"},
-		Flags:    fs,
-		Exec: func(ctx context.Context, args []string) error {
-			id, err := a.OneRun(ctx, args)
-			if err != nil {
-				return err
-			}
-			c, err := a.Client(ctx)
-			if err != nil {
-				return err
-			}
-			r, err := c.Runs.Results(ctx, id, version)
-			if errors.Is(err, api.RunNotFinished) {
-				return command.WithNext(err, "evalrouter wait "+id)
-			}
-			if err != nil {
-				return err
-			}
-			return a.Value(r, func(p *term.Page) {
-				command.ShowResult(p, r, all)
-				p.Next("evalrouter export " + command.Short(id) + " --format json")
-			})
-		},
+		Long:     "--diff looks for the last completed run of the same benchmark and model before\nit, which takes a few more requests.",
+		Examples: []string{"evalrouter results 3f2a9c", "evalrouter results 3f2a9c --diff", "evalrouter results 3f2a9c --json"},
+		Flags:    fs, Exec: c.exec,
 	}
+}
+
+func (c *resultsCmd) exec(ctx context.Context, args []string) error {
+	id, err := c.OneRun(ctx, args)
+	if err != nil {
+		return err
+	}
+	client, err := c.Client(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := client.Runs.Results(ctx, id, c.version)
+	if errors.Is(err, api.RunNotFinished) {
+		return command.WithNext(err, "evalrouter wait "+id)
+	}
+	if err != nil {
+		return err
+	}
+	show := func(p *term.Page, ch *change.Change) {
+		command.ShowResult(p, r, c.all)
+		if c.diff && ch == nil {
+			p.Line("Before   no earlier completed run of this benchmark and model")
+		}
+		change.Show(p, ch)
+		p.Next("evalrouter export " + command.Short(id) + " --format json")
+	}
+	if !c.diff {
+		return c.Value(r, func(p *term.Page) { show(p, nil) })
+	}
+	ch, err := c.change(ctx, client, id, r)
+	if err != nil {
+		return err
+	}
+	return c.Value(compared{r, ch}, func(p *term.Page) { show(p, ch) })
+}
+
+// compared is a result with what changed since the run before, as JSON.
+type compared struct {
+	api.ResultRecord
+	Previous *change.Change `json:"previous"`
+}
+
+func (c *resultsCmd) change(ctx context.Context, client *evalrouter.Client, id string, r api.ResultRecord) (*change.Change, error) {
+	run, err := client.Runs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	ch, err := change.Find(ctx, client.Runs, run)
+	if err == nil && ch != nil && c.all {
+		err = ch.All(ctx, client.Runs, r)
+	}
+	return ch, err
 }

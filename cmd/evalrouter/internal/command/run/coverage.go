@@ -30,6 +30,9 @@ func (o *options) coverage(b *api.BenchmarkRecord) (api.Coverage, error) {
 	case o.full:
 		return api.Coverage{Mode: api.Full}, nil
 	}
+	if o.earlier != nil && !given("sample") && !given("seed") {
+		return *o.earlier, nil
+	}
 	n := o.sample
 	if !given("sample") {
 		n = suggestedSample
@@ -51,7 +54,7 @@ func (o *options) coverage(b *api.BenchmarkRecord) (api.Coverage, error) {
 // wants no questions: then the suggestion holds, and the quote shows it.
 func (o *options) askCoverage(ctx context.Context, b *api.BenchmarkRecord) (api.Coverage, error) {
 	c, err := o.coverage(b)
-	given := o.flags.Given("sample") || o.flags.Given("full") || o.flags.Given("seed")
+	given := o.flags.Given("sample") || o.flags.Given("full") || o.flags.Given("seed") || o.earlier != nil
 	if err != nil || given || o.yes || !o.Attended() {
 		return c, err
 	}
@@ -106,4 +109,17 @@ func reasoning(s string) (*api.ReasoningChoice, error) {
 		}
 	}
 	return &api.ReasoningChoice{Mode: "effort", Effort: s}, nil
+}
+
+// spelled is a choice as --reasoning takes it.
+func spelled(r api.ReasoningChoice) string {
+	switch r.Mode {
+	case "effort":
+		return r.Effort
+	case "budget":
+		return strconv.Itoa(r.BudgetTokens)
+	case "off":
+		return "off"
+	}
+	return "default"
 }

@@ -50,7 +50,7 @@ func demo(ctx context.Context, a *command.App) error {
 	a.Note("A practice run on this machine: no account, no key, no network, no real money.")
 	limit := demoCap
 	o := &options{App: a, flags: argv.NewFlags("demo"), models: []string{demoModel}, max: &limit, yes: true, separate: true}
-	o.watch = watchFlags{limit: 600, disconnect: 90, mode: progress.Auto}
+	o.watch = watchFlags{limit: 600, disconnect: 90, mode: progress.Auto, alone: true}
 	client, err := a.Client(ctx)
 	if err != nil {
 		return err

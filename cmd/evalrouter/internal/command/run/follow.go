@@ -10,6 +10,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/change"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/progress"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
@@ -20,6 +21,8 @@ type watchFlags struct {
 	limit, every, disconnect float64
 	mode                     string
 	allMetrics               bool
+	// alone leaves out the comparison with the run before.
+	alone bool
 	// next are the commands to name at the end instead of the usual ones.
 	next []string
 }
@@ -76,9 +79,11 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 	if err != nil {
 		return run, command.WithNext(err, "evalrouter results "+id)
 	}
+	ch := w.before(ctx, a, c, run, res)
 	doc := watched{RunRecord: run, Result: &res, ReportURL: run.Links.Report}
 	err = a.Value(doc, func(p *term.Page) {
 		command.ShowResult(p, res, w.allMetrics)
+		change.Show(p, ch)
 		if run.Links.Report != nil {
 			p.Line("Report   %s", *run.Links.Report)
 		}
@@ -93,6 +98,23 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 	}
 	// A reader who went away takes nothing from how the run ended.
 	return run, command.EndOf(run.Status)
+}
+
+// before is the change since the run before. It is for people, and a run that
+// ended well is no failure because an older one cannot be read.
+func (w *watchFlags) before(ctx context.Context, a *command.App, c *evalrouter.Client, run api.RunRecord, res api.ResultRecord) *change.Change {
+	if a.WantsJSON() || run.Status != api.StatusCompleted || w.alone {
+		return nil
+	}
+	ch, err := change.Find(ctx, c.Runs, run)
+	if err == nil && ch != nil && w.allMetrics {
+		err = ch.All(ctx, c.Runs, res)
+	}
+	if err != nil {
+		a.Note("The run before it could not be read: %s", err)
+		return nil
+	}
+	return ch
 }
 
 // afterEnd is what helps after the end of a run: with an answer to show, its

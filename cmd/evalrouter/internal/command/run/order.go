@@ -45,7 +45,7 @@ func (o *options) order(ctx context.Context, c *evalrouter.Client, args []string
 	order := flow.Order{
 		New: o.separate,
 		Request: flow.Request{
-			Origin: p.BaseURL.Value, Workspace: p.Workspace.Value, Kind: flow.RunKind, ProfileID: b.ID, Coverage: cover, Cap: o.max,
+			Origin: p.BaseURL.Value, Workspace: p.Workspace.Value, Kind: flow.RunKind, ProfileID: b.ID, Coverage: cover, Cap: o.max, SourceRunID: o.from,
 			Models: []flow.ModelSetting{{Model: m.Ref, Reasoning: think, Concurrency: conc.String(), OutputFormat: o.format}},
 		},
 		Quote: api.NewQuote{

@@ -32,6 +32,8 @@ type options struct {
 	format       string
 	name         string
 	open, noView bool
+	from         string
+	earlier      *api.Coverage // that of --from, nil without one
 
 	quote, key string
 	wait       bool
@@ -52,6 +54,7 @@ func (o *options) command() *argv.Command {
 	fs.Money(&o.max, "max-cost", "hard spending cap")
 	fs.Bool(&o.yes, "yes", "start without asking")
 	fs.Bool(&o.dryRun, "dry-run", "stop after the quote")
+	fs.String(&o.from, "from", "RUN", "the same setup as an earlier run")
 	fs.Bool(&o.separate, "new", "separate work, even if the same was just run")
 	fs.Int(&o.seed, "seed", "S", "which sample (42)", 0, 1<<32-1).Rare()
 	fs.String(&o.reasoning, "reasoning", "HOW", "an effort, a number of tokens, off or default").Rare()
@@ -97,6 +100,11 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	client, err := o.Client(ctx)
 	if err != nil {
 		return err
+	}
+	if o.from != "" {
+		if args, err = o.copySetup(ctx, client, args); err != nil {
+			return err
+		}
 	}
 	order, err := o.order(ctx, client, args)
 	if err != nil {
@@ -168,7 +176,7 @@ func (o *options) complete(args []string) error {
 	switch {
 	case len(o.models) > 1:
 		return &flow.Error{Code: api.UnsupportedFeature, Message: "run takes one --model; run the others one after another", Facts: []string{"nothing was started or charged"}}
-	case o.Attended():
+	case o.Attended() || o.from != "":
 		return nil
 	case len(args) == 0:
 		return &argv.UsageError{Message: "name a benchmark; nothing was quoted, started or charged", Next: "evalrouter catalog"}
