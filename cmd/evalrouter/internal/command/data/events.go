@@ -2,8 +2,13 @@ package data
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
@@ -13,7 +18,8 @@ type eventsCmd struct {
 	*command.App
 	follow      bool
 	types       []string
-	tail, after int
+	last, after int
+	disconnect  float64
 }
 
 // Events is "evalrouter events": a run's log as JSON lines.
@@ -22,8 +28,10 @@ func Events(a *command.App) *argv.Command {
 	fs := argv.NewFlags("events")
 	fs.Bool(&c.follow, "follow", "go on until the run has ended")
 	fs.Strings(&c.types, "type", "TYPE", "only events of this type; repeatable")
-	fs.Int(&c.tail, "tail", "N", "start with the last N events", 1, 200)
+	fs.Int(&c.last, "tail", "N", "start with the last N events", 1, 200)
 	fs.Int(&c.after, "after", "SEQUENCE", "start behind this event", 0, 1<<50)
+	c.disconnect = flow.DefaultDisconnect.Seconds()
+	fs.Seconds(&c.disconnect, "disconnect-timeout", "stop when out of reach this long (90)", 24*3600).Rare()
 	return &argv.Command{
 		Name: "events", Args: "RUN", Short: "Print the log of a run, one JSON object a line",
 		Examples: []string{"evalrouter events 3f2a9c --follow", "evalrouter events 3f2a9c --type run.finished"},
@@ -32,7 +40,7 @@ func Events(a *command.App) *argv.Command {
 }
 
 func (c *eventsCmd) exec(ctx context.Context, args []string) error {
-	if c.tail > 0 && c.after > 0 {
+	if c.last > 0 && c.after > 0 {
 		return &argv.UsageError{Message: "--tail and --after are two different beginnings; give one"}
 	}
 	id, err := c.OneRun(ctx, args)
@@ -44,21 +52,13 @@ func (c *eventsCmd) exec(ctx context.Context, args []string) error {
 		return err
 	}
 	q := evalrouter.EventQuery{After: int64(c.after), Types: c.types, Limit: 200}
-	if c.tail > 0 {
-		if q.After, err = c.last(ctx, client.Runs, id); err != nil {
+	if c.last > 0 {
+		if q.After, err = c.newest(ctx, client.Runs, id); err != nil {
 			return err
 		}
 	}
 	if c.follow {
-		for e, err := range client.Runs.Follow(ctx, id, q) {
-			if err != nil {
-				return command.WithNext(err, "evalrouter status "+id)
-			}
-			if err := c.JSONLine(e); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.tail(ctx, client, id, q)
 	}
 	for {
 		page, err := client.Runs.Events(ctx, id, q)
@@ -77,9 +77,50 @@ func (c *eventsCmd) exec(ctx context.Context, args []string) error {
 	}
 }
 
-// last prints the last events and answers the sequence behind which to go on.
-func (c *eventsCmd) last(ctx context.Context, runs *evalrouter.Runs, id string) (int64, error) {
-	page, err := runs.Events(ctx, id, evalrouter.EventQuery{Tail: true, Limit: c.tail, Types: c.types})
+// tail follows the log to the end of the run. An outage is told once on stderr,
+// and whatever ends following says how to go on without a gap.
+func (c *eventsCmd) tail(ctx context.Context, client *evalrouter.Client, id string, q evalrouter.EventQuery) error {
+	t := &flow.Tail{
+		Runs: &events{cmd: c, runs: client.Runs}, Disconnect: time.Duration(c.disconnect * float64(time.Second)),
+		Now: c.Now, Sleep: c.Sleep, Chance: c.Chance,
+		Down: func(cause error) {
+			if cause == nil {
+				c.Note("Connected again.")
+				return
+			}
+			c.Note("Not connected, trying again. %s", flow.Cause(cause))
+		},
+	}
+	after, err := t.Follow(ctx, id, q, func(e api.RunEvent) error { return c.JSONLine(e) })
+	if errors.Is(err, api.WatchLost) || errors.Is(err, api.WaitCancelled) {
+		return command.WithNext(err, c.Again(command.Edit{Drop: []string{"after", "tail"}, Add: []string{"--after", strconv.FormatInt(after, 10)}}))
+	}
+	return command.WithNext(err, "evalrouter status "+id)
+}
+
+// events reads the log, over a restarted service where it is ours to start.
+type events struct {
+	cmd  *eventsCmd
+	runs *evalrouter.Runs
+}
+
+// Events reads a piece of the log.
+func (e *events) Events(ctx context.Context, id string, q evalrouter.EventQuery) (api.EventPage, error) {
+	page, err := e.runs.Events(ctx, id, q)
+	if !e.cmd.Local() || !flow.Refused(err) {
+		return page, err
+	}
+	fresh, again := e.cmd.Reconnect(ctx)
+	if again != nil {
+		return page, err
+	}
+	e.runs = fresh.Runs
+	return e.runs.Events(ctx, id, q)
+}
+
+// newest prints the last events and answers the sequence behind which to go on.
+func (c *eventsCmd) newest(ctx context.Context, runs *evalrouter.Runs, id string) (int64, error) {
+	page, err := runs.Events(ctx, id, evalrouter.EventQuery{Tail: true, Limit: c.last, Types: c.types})
 	if err != nil {
 		return 0, err
 	}
