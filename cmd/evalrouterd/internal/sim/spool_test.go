@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
@@ -33,18 +34,39 @@ func (s *memorySpool) Reset() error { s.open = nil; return nil }
 
 func (s *memorySpool) left() []core.Response { return append([]core.Response(nil), s.open...) }
 
-func (s *memorySpool) recorded(r core.Response) (bool, error) {
-	if !r.Judge {
-		_, ok, err := s.w.store.Evidence(context.Background(), r.Run, r.Idx)
-		return ok, err
-	}
-	replies, err := s.w.store.Replies(context.Background(), scope, r.Run, r.Idx, r.Idx+1)
-	for _, p := range replies {
-		if p.State == core.CallResponded && bytes.Equal(p.Raw, r.Raw) {
-			return true, err
+// place is where an answer is recorded.
+type place struct {
+	run   core.RunID
+	judge bool
+	idx   int
+	part  int
+}
+
+// recorded is every recorded answer of the runs that answers were kept of.
+func (s *memorySpool) recorded() (map[place][]byte, error) {
+	out, read := map[place][]byte{}, map[core.RunID]bool{}
+	for _, r := range s.all {
+		if read[r.Run] {
+			continue
+		}
+		read[r.Run] = true
+		for _, judge := range []bool{false, true} {
+			of := s.w.store.Parts
+			if judge {
+				of = s.w.store.Replies
+			}
+			replies, err := of(context.Background(), scope, r.Run, 0, math.MaxInt32)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range replies {
+				if p.State == core.CallResponded || p.State == core.CallLate {
+					out[place{r.Run, judge, p.Idx, p.Part}] = p.Raw
+				}
+			}
 		}
 	}
-	return false, err
+	return out, nil
 }
 
 // lost says whether an answer that was received is recorded nowhere: neither
@@ -54,13 +76,13 @@ func (s *memorySpool) lost() error {
 	for _, r := range s.open {
 		open[r.Call] = true
 	}
+	recorded, err := s.recorded()
+	if err != nil {
+		return err
+	}
 	for _, r := range s.all {
-		if open[r.Call] {
-			continue
-		}
-		ok, err := s.recorded(r)
-		if err != nil || !ok {
-			return fmt.Errorf("the answer of call %s was received and is recorded nowhere (%v)", r.Call, err)
+		if raw, ok := recorded[place{r.Run, r.Judge, r.Idx, r.Part}]; !open[r.Call] && (!ok || !bytes.Equal(raw, r.Raw)) {
+			return fmt.Errorf("the answer of call %s was received and is recorded nowhere", r.Call)
 		}
 	}
 	return nil
