@@ -24,7 +24,9 @@ const version = "1"
 //
 //	score    perfect (default): 1 for an answer equal to the ground truth,
 //	         whatever the schema says, else 0; value_accuracy: the gated share
-//	         of values that are equal, and right means all of them
+//	         of values that are equal, and right means all of them; values: the
+//	         same, but a ground truth that breaks its own schema holds no answer
+//	         to it either, so that every task can be answered right
 //	gate     text (default), image or audio: the coverage gate of values
 //	reading  rescue (default) or whole: see Extract
 //	temperature  unset (default) or 0, with which SOB draws its answers
@@ -33,11 +35,11 @@ const version = "1"
 // if the output limit cut it off, empty if there is no text, and otherwise
 // failed to be extracted if it holds no object or array that can be read.
 type Grader struct {
-	gate     Modality
-	reading  Reading
-	accuracy bool
-	cold     bool
-	id       bundle.Identity
+	gate    Modality
+	reading Reading
+	score   string
+	cold    bool
+	id      bundle.Identity
 
 	mu        sync.Mutex
 	contracts map[string]*Contract
@@ -64,7 +66,7 @@ func New(c bundle.GraderConfig) (*Grader, error) {
 	if c.Kind != KindText {
 		r.Add("kind", strict.CodeRange, "want %s", KindText)
 	}
-	score := f.OneOf("score", "perfect", "value_accuracy")
+	score := f.OneOf("score", "perfect", "value_accuracy", "values")
 	gate := f.OneOf("gate", string(Text), string(Image), string(Audio))
 	reading := f.OneOf("reading", "rescue", "whole")
 	cold := f.OneOf("temperature", "unset", "0") == "0"
@@ -72,7 +74,7 @@ func New(c bundle.GraderConfig) (*Grader, error) {
 	if len(r.Problems) > 0 {
 		return nil, refusal(r.Problems)
 	}
-	g := &Grader{gate: Modality(gate), accuracy: score == "value_accuracy", cold: cold, contracts: map[string]*Contract{}}
+	g := &Grader{gate: Modality(gate), score: score, cold: cold, contracts: map[string]*Contract{}}
 	if reading == "whole" {
 		g.reading = Whole
 	}
@@ -113,8 +115,13 @@ func (g *Grader) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 		return bundle.Verdict{}, err
 	}
 	score := e.Scores[Perfect]
-	if g.accuracy {
+	switch g.score {
+	case "value_accuracy":
 		score = e.Scores[ValueAccuracy]
+	case "values":
+		if score, err = g.values(t, e, found); err != nil {
+			return bundle.Verdict{}, err
+		}
 	}
 	v := bundle.Verdict{Score: score, Rule: g.rule(e, found)}
 	if structured(found.Value) {
@@ -141,6 +148,33 @@ func (g *Grader) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 func (g *Grader) Evaluate(t bundle.Task, a bundle.Answer, l Labels) (Evaluation, error) {
 	e, _, err := g.evaluate(t, a, l)
 	return e, err
+}
+
+// values is the value accuracy, without the gate of a schema that the ground
+// truth itself does not pass.
+func (g *Grader) values(t bundle.Task, e Evaluation, found Found) (float64, error) {
+	if e.Scores[Compliance] == 1 || !structured(found.Value) {
+		return e.Scores[ValueAccuracy], nil
+	}
+	contract, err := g.contract(t.Schema)
+	if err != nil {
+		return 0, err
+	}
+	truth, err := value.Loads(t.Target[0])
+	if err != nil {
+		return 0, fmt.Errorf("read target: %w", err)
+	}
+	if contract.valid {
+		meets, err := contract.compiled.Validate(truth)
+		if err != nil {
+			return 0, fmt.Errorf("validate the target: %w", err)
+		}
+		if meets {
+			return e.Scores[ValueAccuracy], nil
+		}
+	}
+	want, given := flatten(truth), flatten(found.Value)
+	return exactMatch(want, given) * coverageGate(g.gate, f1(want.overlap(given), len(given.list), len(want.list))), nil
 }
 
 func (g *Grader) evaluate(t bundle.Task, a bundle.Answer, l Labels) (Evaluation, Found, error) {

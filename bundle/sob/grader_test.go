@@ -132,7 +132,7 @@ func TestNew_Refusals(t *testing.T) {
 func TestGrader_IdentityFollowsOptions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, options := range []string{``, `{"gate":"image"}`, `{"gate":"audio"}`, `{"reading":"whole"}`, `{"score":"value_accuracy"}`} {
+	for _, options := range []string{``, `{"gate":"image"}`, `{"gate":"audio"}`, `{"reading":"whole"}`, `{"score":"value_accuracy"}`, `{"score":"values"}`, `{"temperature":"0"}`} {
 		compat := newGrader(t, options).Identity().Compat
 		if other, dup := seen[compat]; dup {
 			t.Errorf("%s and %s share the class %s", options, other, compat)
@@ -148,17 +148,57 @@ func TestGrader_IdentityFollowsOptions(t *testing.T) {
 // one that does not meet its own schema.
 func TestGrader_PublishedGoldIsRight(t *testing.T) {
 	t.Parallel()
-	g := newGrader(t, "")
-	n := 0
-	for _, line := range publishedRecords(t) {
-		task := publishedTask(t, line)
-		if f := bundle.CheckGold(g, task); f != nil {
-			t.Errorf("%s: %v", task.ID, f)
+	for _, options := range []string{``, `{"score":"values"}`, `{"score":"values","gate":"image"}`} {
+		g := newGrader(t, options)
+		n := 0
+		for _, line := range publishedRecords(t) {
+			task := publishedTask(t, line)
+			if f := bundle.CheckGold(g, task); f != nil {
+				t.Errorf("%s %s: %v", options, task.ID, f)
+			}
+			n++
 		}
-		n++
+		if n != 209 {
+			t.Errorf("%d records, want 209", n)
+		}
 	}
-	if n != 209 {
-		t.Errorf("%d records, want 209", n)
+}
+
+// The profiles of the two gates have figures of their own, each the reference's
+// value accuracy under its gate on every record whose truth meets its schema.
+func TestGrader_ValuesFollowTheirGate(t *testing.T) {
+	t.Parallel()
+	lines := publishedRecords(t)
+	sums := map[string]float64{}
+	for _, gate := range []string{"text", "image"} {
+		g := newGrader(t, `{"score":"values","gate":"`+gate+`"}`)
+		others := 0
+		for _, line := range lines {
+			task := publishedTask(t, line)
+			text, err := value.Dump{}.Dumps(at(loads(t, line), "output", "candidate_response"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := bundle.Answer{Text: text, Finish: bundle.FinishStop}
+			v, err := g.Grade(task, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := g.Evaluate(task, a, sob.Labels{RecordID: task.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Score != e.Scores[sob.ValueAccuracy] {
+				others++
+			}
+			sums[gate] += v.Score
+		}
+		if others > 1 {
+			t.Errorf("gate %s: %d records differ from the reference's value accuracy, want the one whose truth breaks its schema at most", gate, others)
+		}
+	}
+	if sums["text"] >= sums["image"] || sums["text"] == 0 {
+		t.Errorf("sums %v: the gate for text counts no more than that for images", sums)
 	}
 }
 
