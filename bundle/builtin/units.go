@@ -177,8 +177,8 @@ type exact struct {
 var customary = []exact{
 	{"inch", "inches", "centimetres", 254, 100, lengths}, {"foot", "feet", "centimetres", 3048, 100, lengths}, {"yard", "yards", "metres", 9144, 10000, lengths},
 	{"mile", "miles", "kilometres", 1609344, 1000000, lengths}, {"nautical mile", "nautical miles", "kilometres", 1852, 1000, lengths},
-	{"pound", "pounds", "grams", 45359237, 100000, masses}, {"ounce", "ounces", "grams", 28349523125, 1000000000, masses}, {"stone", "stones", "kilograms", 635029318, 100000000, masses},
-	{"US gallon", "US gallons", "litres", 3785411784, 1000000000, volumes}, {"imperial pint", "imperial pints", "millilitres", 56826125, 100000, volumes},
+	{"pound", "pounds", "grams", 45359237, 100000, masses}, {"ounce", "ounces", "grams", 45359237, 1600000, masses}, {"stone", "stones", "kilograms", 635029318, 100000000, masses},
+	{"US gallon", "US gallons", "litres", 473176473, 125000000, volumes}, {"imperial pint", "imperial pints", "millilitres", 56826125, 100000, volumes},
 }
 
 func (e exact) note() string {

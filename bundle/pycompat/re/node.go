@@ -1,5 +1,7 @@
 package re
 
+import "math"
+
 // op is the kind of a node of a parsed pattern.
 type op uint8
 
@@ -38,8 +40,8 @@ const (
 )
 
 // unlimited is the maximum of *, + and {n,}, and the least count that Python
-// refuses in a pattern.
-const unlimited = 1<<32 - 1
+// refuses in a pattern, as far as an int holds it.
+const unlimited = min(1<<32-1, math.MaxInt)
 
 type node struct {
 	op       op
@@ -61,7 +63,8 @@ type node struct {
 // repetition of it needs no counters and no captures.
 func (n *node) single() bool { return n.op == opChar || n.op == opLit }
 
-const maxWidth = 1 << 40
+// maxWidth is the width that stands for any greater one; two of them add up.
+const maxWidth = min(1<<40, math.MaxInt/2)
 
 // width returns the least and the greatest number of code points that n can
 // match; groups holds the widths of the groups that are closed.
@@ -72,7 +75,7 @@ func (n *node) widths(groups []span) (lo, hi int) {
 	case opCat:
 		for _, sub := range n.subs {
 			l, h := sub.widths(groups)
-			lo, hi = lo+l, hi+h
+			lo, hi = min(lo+l, maxWidth), min(hi+h, maxWidth)
 		}
 	case opAlt, opCond:
 		lo = maxWidth

@@ -158,9 +158,11 @@ func parseDigits(text string, base int) int {
 		if c > '9' {
 			d = int(c|0x20-'a') + 10
 		}
-		if n = n*base + d; n > unlimited {
+		if n > (unlimited-d)/base {
 			n = unlimited
+			continue
 		}
+		n = n*base + d
 	}
 	return n
 }
