@@ -36,6 +36,8 @@ type dialect struct {
 	alone  func(context.Context, *sql.DB) (unlock func(), err error)
 	open   func(context.Context) (write, read *sql.DB, err error)
 	assert func(context.Context, *sql.DB) error
+	// empty cuts off a log beside the database; nil where the server sees to it.
+	empty func(context.Context, *sql.DB) error
 }
 
 func dialectOf(o Options) dialect {
@@ -55,5 +57,6 @@ func dialectOf(o Options) dialect {
 			return sqlite.Open(cmp.Or(o.Driver, "sqlite"), o.Path)
 		},
 		assert: sqlite.Assert,
+		empty:  sqlite.Empty,
 	}
 }

@@ -18,8 +18,11 @@ func (s *Store) ExpireAnswers(ctx context.Context, began core.Micros) (int, erro
 	done := 0
 	for ctx.Err() == nil {
 		run, planned, ok, err := s.oldest(ctx, began)
-		if err != nil || !ok {
+		if err != nil {
 			return done, err
+		}
+		if !ok {
+			return done, s.emptyLog(ctx)
 		}
 		if err := s.expire(ctx, run, planned); err != nil {
 			return done, fmt.Errorf("expire the answers of run %s: %w", run, err)
@@ -27,6 +30,14 @@ func (s *Store) ExpireAnswers(ctx context.Context, began core.Micros) (int, erro
 		done++
 	}
 	return done, ctx.Err()
+}
+
+// emptyLog drops what the write-ahead log still holds of dropped answers.
+func (s *Store) emptyLog(ctx context.Context) error {
+	if s.dialect.empty == nil {
+		return nil
+	}
+	return s.dialect.empty(ctx, s.read)
 }
 
 // oldest is the first run that began at or before a time, has ended and still

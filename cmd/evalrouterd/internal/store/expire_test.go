@@ -1,10 +1,18 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 )
 
 // Answers go when their run's time is over, run by run; what was scored, paid
@@ -54,4 +62,45 @@ func TestExpireAnswers(t *testing.T) {
 		}
 		d.clean()
 	})
+}
+
+// An answer whose time is over can be read from no file any more: neither from
+// pages that became free nor from the log.
+func TestExpireAnswers_LeavesNoBytes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "t.db")
+	d := newDB(t, store.Options{Path: path}, "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	run := d.start(40, 100_000)
+	for i := range 40 {
+		// Long answers lie in pages of their own, which become free; short ones
+		// beside what stays.
+		in, answer := intent(i, 100), []byte(strings.Repeat("needle-", []int{9, 130, 4500}[i%3]))
+		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
+		d.check(d.MarkSent(ctx, in.Call))
+		r := response(run, in, 40)
+		r.Raw, r.RawSHA256 = answer, fmt.Sprintf("%x", sha256.Sum256(answer))
+		d.check(d.Respond(ctx, r))
+		d.check(d.RecordGrade(ctx, core.Grade{Run: run, Idx: i, Grader: bundle.Identity{ID: "g", Version: "1", Compat: "g@1+c"}, Verdict: &bundle.Verdict{Outcome: bundle.Right, Score: 1, Rule: "r"}}))
+	}
+	d.finalize(run)
+	on := func() (found int) {
+		for _, name := range []string{path, path + "-wal"} {
+			b, err := os.ReadFile(name)
+			d.check(err)
+			found += bytes.Count(b, []byte("needle-"))
+		}
+		return found
+	}
+	if on() == 0 {
+		t.Fatal("answers are not found where they must be: the test would see nothing")
+	}
+	n, err := d.ExpireAnswers(ctx, d.run(run).CreatedAt)
+	if d.check(err); n != 1 {
+		t.Fatalf("%d runs expired", n)
+	}
+	if left := on(); left != 0 {
+		t.Errorf("%d pieces of expired answers are still in the files", left)
+	}
+	d.clean()
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
@@ -21,6 +22,9 @@ func Open(driver, path string) (write, read *sql.DB, err error) {
 		q := url.Values{"_pragma": append([]string{
 			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 			"journal_size_limit(67108864)", "cache_size(-16000)",
+			// What is dropped is overwritten: an expired answer must not be read
+			// from the file. FAST would leave it in the pages that become free.
+			"secure_delete(ON)",
 		}, extra...)}
 		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 	}
@@ -33,6 +37,26 @@ func Open(driver, path string) (write, read *sql.DB, err error) {
 	}
 	read.SetMaxOpenConns(6)
 	return write, read, nil
+}
+
+// empties bounds how long Empty waits for readers: writers wait with it.
+const empties = time.Second
+
+// Empty moves what the write-ahead log holds into the database and cuts the log
+// off, so that what was dropped does not stand there either. Where somebody
+// reads for long, the log stays, and is overwritten in its time.
+func Empty(ctx context.Context, db *sql.DB) error {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, q := range []string{fmt.Sprintf("PRAGMA busy_timeout = %d", empties.Milliseconds()), "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA busy_timeout = 5000"} {
+		if _, err := c.ExecContext(ctx, q); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	return nil
 }
 
 // minVersion is the first version without the WAL-reset race, which can lose
