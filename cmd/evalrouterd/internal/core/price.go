@@ -179,6 +179,16 @@ func (p Prices) Settle(reserved usd.Micro, usage *Usage) Settlement {
 	return s
 }
 
+// OfOwner is the settlement where somebody else pays the provider: what an
+// answer cost beyond its bound is the owner's, and nobody absorbs what was not
+// reported.
+func (s Settlement) OfOwner() Settlement {
+	if !s.OverBound {
+		s.Absorbed = 0
+	}
+	return s
+}
+
 // SettleUnreported decides the money of an answer for which the provider is
 // documented to send no usage, although it bills: nothing is charged, the
 // platform bears the estimate, and it is no sign of a faulty endpoint.

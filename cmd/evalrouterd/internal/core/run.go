@@ -22,6 +22,10 @@ func (s State) Terminal() bool {
 	return s == Completed || s == Partial || s == Failed || s == Cancelled
 }
 
+// WaitsForOperator is what a run of a restored database waits for: it has
+// stopped, and ends once the operator has acknowledged the restore.
+const WaitsForOperator = "restore_unacknowledged"
+
 // Reason says why a run stopped, in the words of the contract.
 type Reason string
 

@@ -21,6 +21,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -42,7 +43,15 @@ func inspect(ctx context.Context, p place, do func(*open) error) error {
 	if err != nil {
 		return err
 	}
-	if p.postgres != "" {
+	if p.postgres == "" {
+		stands, err := sqlite.Stands(ctx, d.path(databaseFile))
+		if err != nil {
+			return d.explain(err)
+		}
+		if !stands {
+			return refuse("installation_missing", "%s holds no installation; nothing was done. Check --data, or begin one there with 'evalrouterd catalog add', 'evalrouterd local' or 'evalrouterd serve'", d.path(databaseFile))
+		}
+	} else {
 		stands, err := store.Stands(ctx, p.postgres)
 		switch {
 		case err != nil:
@@ -379,7 +388,11 @@ func auditCommand(f *flagSet) action {
 			if err != nil {
 				return err
 			}
-			if err := printAudit(sys.Stdout, found, *asJSON); err != nil {
+			moved, err := o.movedTo(ctx)
+			if err != nil {
+				return err
+			}
+			if err := printAudit(sys.Stdout, found, moved, *asJSON); err != nil {
 				return err
 			}
 			if len(found) > 0 {
@@ -390,9 +403,18 @@ func auditCommand(f *flagSet) action {
 	}
 }
 
-func printAudit(w io.Writer, found []audit.Finding, asJSON bool) error {
+// printAudit prints what was found; moved is where the installation is now, ""
+// when it is here.
+func printAudit(w io.Writer, found []audit.Finding, moved string, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(map[string]any{"ok": len(found) == 0, "findings": found})
+		doc := map[string]any{"ok": len(found) == 0, "findings": found}
+		if moved != "" {
+			doc["moved_to"] = moved
+		}
+		return json.NewEncoder(w).Encode(doc)
+	}
+	if moved != "" {
+		fmt.Fprintf(w, "The installation has moved to %s. This is about the copy that stayed here; name the other one with --database or --database-file.\n", moved)
 	}
 	for _, f := range found {
 		fmt.Fprintf(w, "%s: %s: %s\n", f.Rule, f.Subject, f.Detail)

@@ -1,9 +1,12 @@
 package daemon_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -80,6 +83,72 @@ func TestUsage(t *testing.T) {
 	}
 	if _, err := os.Stat(none); !os.IsNotExist(err) {
 		t.Errorf("asking made the directory: %v", err)
+	}
+}
+
+// A database file that is damaged, or not ours, is said to be so, with what to do
+// next, and is left as it is.
+func TestCommands_UnusableDatabase(t *testing.T) {
+	t.Parallel()
+	damage := func(change func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			furnish(t, dir)
+			path := filepath.Join(dir, "evalrouter.db")
+			raw, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path, change(raw), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, end := range []string{"-wal", "-shm"} {
+				if err := os.Remove(path + end); err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		make   func(*testing.T, string)
+		status int
+		code   string
+	}{
+		{"no database", damage(func(b []byte) []byte { return bytes.Repeat([]byte("garbage "), len(b)/8) }), 1, "(database_damaged)"},
+		{"the schema is gone", damage(func(b []byte) []byte { clear(b[100:4096]); return b }), 1, "(database_damaged)"},
+		{"cut off", damage(func(b []byte) []byte { return b[:8192] }), 1, "(database_damaged)"},
+		{"pages are gone", damage(func(b []byte) []byte { clear(b[4096:]); return b }), 1, "(database_damaged)"},
+		{"another program's", func(t *testing.T, dir string) {
+			t.Helper()
+			db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "evalrouter.db"))
+			if err == nil {
+				_, err = db.Exec("CREATE TABLE notes (text)")
+			}
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, 2, "(installation_missing)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			tt.make(t, dir)
+			before, err := os.ReadFile(filepath.Join(dir, "evalrouter.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := run(t, "audit", "--data", dir)
+			if got.status != tt.status || got.stdout != "" || !strings.Contains(got.stderr, tt.code) {
+				t.Errorf("status %d: %s%s", got.status, got.stdout, got.stderr)
+			}
+			if tt.status == 1 && !strings.Contains(got.stderr, "evalrouterd restore --data "+dir) {
+				t.Errorf("no next command: %s", got.stderr)
+			}
+			if after, err := os.ReadFile(filepath.Join(dir, "evalrouter.db")); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed, %v", err)
+			}
+		})
 	}
 }
 

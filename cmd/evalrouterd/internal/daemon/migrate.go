@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -44,6 +45,14 @@ func (o *open) stays(ctx context.Context) error {
 	}
 	return refuse("installation_moving", "the installation in %s was being moved to %s and nobody knows whether that was finished; nothing was done. "+
 		"Repeat 'evalrouterd migrate-to' with the same address to finish it", o.dir, moving)
+}
+
+// movedTo is where the installation of a directory has moved, "" if it has not.
+func (o *open) movedTo(ctx context.Context) (string, error) {
+	if o.postgres != "" {
+		return "", nil
+	}
+	return o.store.Meta(ctx, metaMovedTo)
 }
 
 func migrateCommand(f *flagSet) action {
@@ -140,7 +149,15 @@ func (m mover) move(ctx context.Context) error {
 
 func (m mover) next() string {
 	return fmt.Sprintf("The database file in %s stays as it was and is used no more. Its master.key is needed by every process:\n"+
-		"  evalrouterd serve --data %s --database-file FILE\n", m.from.dir, m.from.dir)
+		"  evalrouterd serve --data %s --database-file FILE\n%s", m.from.dir, m.from.dir, m.routes())
+}
+
+// routes says where the next start finds the operator's routes.
+func (m mover) routes() string {
+	if _, err := os.Stat(m.from.dir.path(providersFile)); err == nil {
+		return fmt.Sprintf("It reads its routes from %s in that directory; copy it, with master.key, for a process elsewhere.\n", providersFile)
+	}
+	return "If it was started with --providers, --allow-private or --workspace-calls, give them again: they are not in the database.\n"
 }
 
 // settle records answers that a dead process had received and ends the calls

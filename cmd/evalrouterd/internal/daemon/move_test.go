@@ -58,7 +58,15 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%v after the move: status %d: %s", args, got.status, got.stderr)
 		}
 	}
-	run(t, "audit", "--data", dir).ok(t) // can still be looked at
+	if a := run(t, "audit", "--data", dir).ok(t); !strings.Contains(a.stdout, "has moved to postgres://") { // can still be looked at
+		t.Errorf("the audit of what stayed says %s", a.stdout)
+	}
+	if a := run(t, "audit", "--json", "--data", dir).ok(t); !strings.Contains(a.stdout, `"moved_to":"postgres://`) {
+		t.Errorf("the audit of what stayed says %s", a.stdout)
+	}
+	if !strings.Contains(got.stdout, "--providers") {
+		t.Errorf("the move does not say where the routes come from: %s", got.stdout)
+	}
 	cmd := program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--lease", "2s", "--sweep", "300ms")
 	cmd.Env = append(cmd.Env, "EVALROUTERD_DATABASE_URL="+address)
 	s := begin(t, cmd, dir)

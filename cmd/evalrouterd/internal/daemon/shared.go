@@ -160,7 +160,11 @@ func (s *service) leave(ctx context.Context) error {
 	if s.wake == nil {
 		return nil
 	}
-	return s.wake.Leave(ctx)
+	err := s.wake.Leave(ctx)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil // a second signal: what this process gives up is found by the next sweep
+	}
+	return err
 }
 
 // part gives the runs that are left to the other processes.

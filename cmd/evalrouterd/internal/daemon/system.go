@@ -57,9 +57,15 @@ func refuse(code, format string, args ...any) *refusal {
 	return &refusal{code: code, message: fmt.Sprintf(format, args...), status: exitRefused}
 }
 
-// explain makes full storage a sentence that names the directory.
+// explain makes full storage, and a damaged database, a sentence that names the
+// directory.
 func (d dataDir) explain(err error) error {
-	if !store.Full(err) {
+	switch {
+	case store.Damaged(err):
+		return &refusal{code: "database_damaged", status: exitFailed,
+			message: fmt.Sprintf("the database %s is damaged: %s. Nothing more was done, and nobody was called. Move the file away with its -wal and -shm files, but keep them; "+
+				"then 'evalrouterd restore --data %s --from BACKUP' puts a backup in its place", d.path(databaseFile), plain.Line(err.Error()), d)}
+	case !store.Full(err):
 		return err
 	}
 	return &refusal{code: "storage_full", status: exitFailed,

@@ -265,6 +265,9 @@ func (r *runner) response(j job, out provider.Outcome) core.Response {
 	var money core.Settlement
 	if j.by.target.Priced {
 		money = out.Settle(j.by.target.Prices, j.intent.Worst, j.inputCost)
+		if j.by.target.Metered() {
+			money = money.OfOwner()
+		}
 	}
 	resp := core.Response{
 		Run: r.id, Workspace: r.scope.Workspace, Book: r.book, Metered: j.by.target.Metered(), Idx: j.intent.Idx, Call: j.intent.Call,

@@ -302,10 +302,14 @@ func (e *Engine) Stop(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		e.stopCalls()
-		<-done
-		return context.Cause(ctx)
 	}
+	working := e.Active() > 0
+	e.stopCalls()
+	<-done
+	if !working {
+		return nil // nothing was cut off
+	}
+	return context.Cause(ctx)
 }
 
 // errStopping ends a runner whose engine stops.

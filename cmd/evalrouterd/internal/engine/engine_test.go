@@ -335,3 +335,21 @@ func TestPark(t *testing.T) {
 		})
 	}
 }
+
+// A stop that is hurried on while nothing is under way cuts nothing off, and does
+// not say that it did.
+func TestStop_HurriedWhileIdle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+	w.wait(w.start(3, usd.Dollar, 3))
+	for w.engine.Active() > 0 {
+		<-w.changed
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 50 {
+		if err := w.engine.Stop(ctx); err != nil {
+			t.Fatalf("an idle engine says %v", err)
+		}
+	}
+}

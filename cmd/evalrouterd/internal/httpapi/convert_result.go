@@ -63,7 +63,7 @@ func resultCosts(e ended) api.ResultCosts {
 		out.Note = "Practice credit only; no money was spent."
 	case t.Metered() && t.Priced:
 		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly. The total counts its reported usage at your declared rates."
-		cost.TotalCostMicrousd = ptr(m.Charged + m.Metered)
+		cost.TotalCostMicrousd = ptr(m.Charged + external(e.Quote, m.Metered, m.Absorbed))
 	case t.Metered():
 		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly, at rates that this service does not know."
 		cost.TotalCostMicrousd = nil

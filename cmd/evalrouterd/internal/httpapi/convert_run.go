@@ -8,6 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/stat"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 const (
@@ -50,7 +51,7 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		RetryAt: maybeTime(r.RetryAt), WaitingReason: maybe(r.WaitingReason),
 		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ChainIndex: r.ChainPos,
 		ProcessedCount: processed(t), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning),
-		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: r.Metered, Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
+		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed), Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
 		Simulated: q.Simulated(),
 	}
 	if out.Metadata == nil {
@@ -117,11 +118,22 @@ func clean(v float64) float64 {
 	return v
 }
 
-func receipt(r core.Run, now core.Micros) api.RunReceipt {
+// external is what the owner's provider bills at the declared rates, beyond the
+// bound of a call too: that is the owner's, though no cap could hold it. Where
+// managed judges are asked as well, what was beyond a bound may be theirs, which
+// the service bears, and is left out.
+func external(q core.Quote, metered, absorbed usd.Micro) usd.Micro {
+	if q.Hold() != 0 {
+		return metered
+	}
+	return metered + absorbed
+}
+
+func receipt(r core.Run, q core.Quote, now core.Micros) api.RunReceipt {
 	return api.RunReceipt{
 		RunID: string(r.ID), BillingState: billingState(r), CapMicrousd: r.Cap, ReservedMicrousd: r.Reserved, SpendMicrousd: r.Spend(), Currency: "USD",
 		CreatedAt: timeOf(r.CreatedAt), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day),
-		ReportExpired: now >= r.CreatedAt+core.SummaryDays*day, ExternalSpendMicrousd: r.Metered,
+		ReportExpired: now >= r.CreatedAt+core.SummaryDays*day, ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed),
 	}
 }
 

@@ -79,7 +79,11 @@ func (s *Server) getReceipt(ctx context.Context, in *runInput) (*answer[api.RunR
 	if err != nil {
 		return nil, err
 	}
-	return reply(receipt(r, s.micros())), nil
+	q, err := s.o.Runs.Quote(ctx, scopeOf(ctx), r.QuoteID)
+	if err != nil {
+		return nil, err
+	}
+	return reply(receipt(r, q.Quote, s.micros())), nil
 }
 
 type executionsInput struct {

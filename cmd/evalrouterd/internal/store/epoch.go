@@ -152,7 +152,8 @@ func (t *tx) stopRestored(id core.RunID, gap bool) (unknown int, err error) {
 	if gap {
 		at = t.now
 	}
-	if _, err := t.exec(`UPDATE runs SET owner = '', lease_until = 0, fence = fence + 1, restored_at = $1, retry_at = 0, waiting_reason = '' WHERE id = $2`, int64(at), string(id)); err != nil {
+	if _, err := t.exec(`UPDATE runs SET owner = '', lease_until = 0, fence = fence + 1, restored_at = $1, retry_at = 0, waiting_reason = $2 WHERE id = $3`,
+		int64(at), core.WaitsForOperator, string(id)); err != nil {
 		return 0, err
 	}
 	n, err := t.exec(`UPDATE runs SET state = 'stopping', stop_reason = $1, stop_detail = $2 WHERE id = $3 AND state IN ('queued', 'running')`,

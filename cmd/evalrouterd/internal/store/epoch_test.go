@@ -44,6 +44,8 @@ func TestEpoch_StopsEverything(t *testing.T) {
 		for id, reason := range map[core.RunID]core.Reason{run: core.RestoredReason, admitted.Run: core.RestoredReason, cancelled: core.CancelledByUser} {
 			if got := d.run(id); got.State != core.Stopping || got.Reason != reason || got.Reserved != 0 {
 				t.Errorf("%s is %s (%s) with %d reserved", id, got.State, got.Reason, got.Reserved)
+			} else if got.WaitingReason != core.WaitsForOperator {
+				t.Errorf("%s waits for %q", id, got.WaitingReason)
 			}
 		}
 		if got := d.run(run); got.Waived != 200 {
@@ -69,6 +71,8 @@ func TestEpoch_StopsEverything(t *testing.T) {
 		for id, want := range map[core.RunID]core.State{run: core.Failed, admitted.Run: core.Failed, cancelled: core.Cancelled, done: core.Completed} {
 			if state := d.finalize(id); state != want {
 				t.Errorf("%s ended as %s", id, state)
+			} else if got := d.run(id); got.WaitingReason != "" {
+				t.Errorf("%s has ended and waits for %q", id, got.WaitingReason)
 			}
 		}
 		d.clean()

@@ -9,6 +9,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// Damaged says that a file is no database, or one whose pages contradict each
+// other.
+func Damaged(err error) bool {
+	var lite *sqlite.Error
+	if !errors.As(err, &lite) {
+		return false
+	}
+	code := lite.Code() & 0xFF
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
+
 // Full says that an error comes from storage that took no more: no space, a
 // quota, a limit, or a device that does not write. Nothing was committed that
 // the failed call was to write.

@@ -39,6 +39,19 @@ func Open(driver, path string) (write, read *sql.DB, err error) {
 	return write, read, nil
 }
 
+// Stands says whether a file holds the tables of an installation. It changes
+// nothing.
+func Stands(ctx context.Context, path string) (bool, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	n := 0
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('meta', 'runs', 'ledger_accounts')").Scan(&n)
+	return n == 3, err
+}
+
 // empties bounds how long Empty waits for readers: writers wait with it.
 const empties = time.Second
 
