@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ type cluster struct {
 	workers []*process
 	base    string
 	key     string
-	lease   time.Duration
+	lease   []string // flags
 }
 
 // process is a running evalrouterd.
@@ -77,6 +78,13 @@ func (l *lockedBuffer) String() string {
 
 func newCluster(t *testing.T, lease time.Duration, endpoints ...*counting) *cluster {
 	t.Helper()
+	return newClusterWith(t, lease, 500*time.Millisecond, endpoints...)
+}
+
+// newClusterWith has leases and sweeps of that length; 0 for those that
+// everybody has.
+func newClusterWith(t *testing.T, lease, sweep time.Duration, endpoints ...*counting) *cluster {
+	t.Helper()
 	s := newSite(t)
 	bin, ok := testpg.FindServer(testpg.DebianGlob)
 	if !ok {
@@ -91,7 +99,12 @@ func newCluster(t *testing.T, lease time.Duration, endpoints ...*counting) *clus
 			t.Error(err)
 		}
 	})
-	c := &cluster{site: s, pg: pg, lease: lease}
+	c := &cluster{site: s, pg: pg}
+	for name, d := range map[string]time.Duration{"--lease": lease, "--sweep": sweep} {
+		if d != 0 {
+			c.lease = append(c.lease, name, d.String())
+		}
+	}
 	c.env = []string{"EVALROUTERD_DATABASE_URL=" + pg.URL}
 	args := []string{"--role", "api", "--addr", "127.0.0.1:0"}
 	for _, e := range endpoints {
@@ -114,7 +127,7 @@ func (c *cluster) member(name string) string { return filepath.Join(c.home, name
 func (c *cluster) launch(dir string, args ...string) *process {
 	c.t.Helper()
 	p := &process{gone: make(chan struct{}), log: &lockedBuffer{}}
-	p.cmd = c.command(context.Background(), "evalrouterd", append([]string{"serve", "--data", dir, "--lease", c.lease.String(), "--sweep", "500ms"}, args...)...)
+	p.cmd = c.command(context.Background(), "evalrouterd", slices.Concat([]string{"serve", "--data", dir}, c.lease, args)...)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		c.t.Fatal(err)

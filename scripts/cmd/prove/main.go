@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|pg|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
+const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
@@ -23,7 +23,8 @@ const usage = `usage: scripts/prove sim|kill|pg|crash|disk|mutants [-n N] [-firs
   sim       play N seeded histories of the engine, each twice (500)
   kill      kill the service N times in runs of real answers, twenty to a run (100)
   pg        kill workers of a shared PostgreSQL N times, twenty to a crew of three, and restart
-            PostgreSQL three times under a run of 20,000 tasks (100)
+            PostgreSQL three times under a run of 20,000 tasks (100); then kill the worker of a run three
+            times under the usual lease and print how long the run stood still; takeover does only that
   crash     die at every point of a process, on SQLite and on a PostgreSQL of its own
   disk      fill, break and lock the disk of the service N times while it works (50)
   mutants   break the code in each known way, at most N, and see a test fail (all);
@@ -63,6 +64,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
+	case "takeover":
+		err = takeover()
 	case "pg":
 		err = pg(orElse(*n, 100))
 	case "mutants":
@@ -167,7 +170,16 @@ func pg(n int) error {
 	if err != nil {
 		return err
 	}
-	return withBinaries("-run=TestCluster_DatabaseRestarts", "-count=1", "-e2e.tasks=20000", "-e2e.restarts=3")
+	if err := withBinaries("-run=TestCluster_DatabaseRestarts", "-count=1", "-e2e.tasks=20000", "-e2e.restarts=3"); err != nil {
+		return err
+	}
+	return takeover()
+}
+
+// takeover prints how long the run of a killed worker stands still under the
+// usual lease.
+func takeover() error {
+	return withBinaries("-run=TestCluster_TakeoverWithinAMinute", "-count=1", "-e2e.takeovers=3")
 }
 
 // withBinaries builds the binaries as they ship and runs tests that drive

@@ -41,8 +41,8 @@ type Sealer interface {
 	Open(seal.Binding, []byte) (provider.Secret, error)
 }
 
-// Service keeps the connections of all workspaces. All exported fields are
-// required.
+// Service keeps the connections of all workspaces. All exported fields but
+// Dropped are required.
 type Service struct {
 	Store    Store
 	Sealer   Sealer
@@ -52,6 +52,9 @@ type Service struct {
 	CheckURL func(baseURL string) (*url.URL, error)
 	Now      func() time.Time
 	NewID    func() string
+	// Dropped is told of a connection that is out of use, so that nothing is kept
+	// open for it; nil for nobody.
+	Dropped func(core.ConnectionID)
 
 	// naming lets one name be taken at a time.
 	naming sync.Mutex
@@ -194,7 +197,13 @@ func (s *Service) Update(ctx context.Context, sc core.Scope, id core.ConnectionI
 
 // Disable takes a connection out of use, for good.
 func (s *Service) Disable(ctx context.Context, sc core.Scope, id core.ConnectionID) error {
-	return s.Store.DisableConnection(ctx, sc, id)
+	if err := s.Store.DisableConnection(ctx, sc, id); err != nil {
+		return err
+	}
+	if s.Dropped != nil {
+		s.Dropped(id)
+	}
+	return nil
 }
 
 func (s *Service) seal(c *core.ConnectionInfo, key provider.Secret) error {

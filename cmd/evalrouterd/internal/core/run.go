@@ -7,14 +7,13 @@ type State string
 
 // Run states.
 const (
-	Queued     State = "queued"
-	Running    State = "running"
-	Stopping   State = "stopping"
-	Finalizing State = "finalizing"
-	Completed  State = "completed"
-	Partial    State = "partial"
-	Failed     State = "failed"
-	Cancelled  State = "cancelled"
+	Queued    State = "queued"
+	Running   State = "running"
+	Stopping  State = "stopping"
+	Completed State = "completed"
+	Partial   State = "partial"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
 )
 
 // Terminal says that the state is final.

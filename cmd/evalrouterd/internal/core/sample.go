@@ -23,7 +23,6 @@ const (
 	SampleFailed     SampleState = "failed"
 	SampleCancelled  SampleState = "cancelled"
 	SamplePending    SampleState = "pending"
-	SampleLeftOut    SampleState = "left_out"
 )
 
 // CallState is where one provider call stands.

@@ -45,6 +45,7 @@ func commands() []command {
 		{"catalog list", "", "list the benchmarks of an installation", catalogListCommand},
 		{"credits grant", "WORKSPACE USD", "give a workspace credit", creditsGrantCommand},
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
+		{"keys revoke", "PREFIX", "end an API key at once; its prefix was shown when it was made", keysRevokeCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
 		{"migrate-to", "[POSTGRES]", "move an installation from its data directory to an empty PostgreSQL", migrateCommand},
 		{"restore", "", "say that the database was restored, or restore it from a backup: nobody is called before an acknowledgement", restoreCommand},

@@ -22,6 +22,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
+	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -347,6 +348,39 @@ func createKey(ctx context.Context, sys System, o *open, workspace, name string,
 	fmt.Fprintf(sys.Stderr, "Key %s for workspace %s. It is shown once; keep it in a secret manager.\n", row.Prefix, w.ID)
 	fmt.Fprintln(sys.Stdout, key.Reveal())
 	return nil
+}
+
+// keysRevokeCommand ends a key. It is named by its prefix: whoever gives the key
+// itself has put a secret among the arguments.
+func keysRevokeCommand(f *flagSet) action {
+	data := f.data()
+	return func(ctx context.Context, sys System, operands []string) error {
+		at, err := data(sys)
+		if err != nil {
+			return err
+		}
+		prefix := operands[0]
+		if len(prefix) > seal.PrefixLen {
+			return refuse("secret_in_arguments", "that is more than a key's prefix, and arguments can be read by everybody on this machine; nothing was done. Name the key by its first %d characters", seal.PrefixLen)
+		}
+		return withData(ctx, at, func(o *open) error {
+			k, ok, err := o.store.KeyByPrefix(ctx, prefix)
+			switch {
+			case err != nil:
+				return err
+			case !ok:
+				return refuse("not_found", "there is no key with this prefix here; nothing was done")
+			case k.RevokedAt != 0:
+				fmt.Fprintf(sys.Stdout, "Key %s of workspace %s had ended already.\n", k.Prefix, k.Workspace)
+				return nil
+			}
+			if err := o.store.RevokeKey(ctx, k.Workspace, k.ID); err != nil {
+				return err
+			}
+			fmt.Fprintf(sys.Stdout, "Key %s (%s) of workspace %s has ended.\n", k.Prefix, plain.Line(k.Name), k.Workspace)
+			return nil
+		})
+	}
 }
 
 // keysResetCommand makes a master key in the place of one that is lost.

@@ -152,6 +152,46 @@ func TestCommands_UnusableDatabase(t *testing.T) {
 	}
 }
 
+// A key ends by its prefix, once and for good, and is never named whole.
+func TestKeysRevoke(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := startLocal(t, dir)
+	key := strings.TrimSpace(run(t, "keys", "create", "--data", dir, "--workspace", "local", "--name", "ci", "--scopes", "eval:read").ok(t).stdout)
+	status := func() int {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.base+"/v1/runs", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("the new key gives status %d", got)
+	}
+	prefix := key[:12]
+	if got := run(t, "keys", "revoke", key, "--data", dir); got.status != 2 || !strings.Contains(got.stderr, "(secret_in_arguments)") || strings.Contains(got.stderr, key) {
+		t.Errorf("a whole key: status %d: %s", got.status, got.stderr)
+	}
+	if got := run(t, "keys", "revoke", "erk_00000000", "--data", dir); got.status != 2 || !strings.Contains(got.stderr, "(not_found)") {
+		t.Errorf("no such key: status %d: %s", got.status, got.stderr)
+	}
+	if got := run(t, "keys", "revoke", prefix, "--data", dir).ok(t); !strings.Contains(got.stdout, prefix+" (ci) of workspace local has ended") {
+		t.Errorf("says %s", got.stdout)
+	}
+	if got := run(t, "keys", "revoke", prefix, "--data", dir).ok(t); !strings.Contains(got.stdout, "already") {
+		t.Errorf("the second time says %s", got.stdout)
+	}
+	if got := status(); got != http.StatusUnauthorized {
+		t.Errorf("a key that has ended gives status %d", got)
+	}
+}
+
 // TestCatalogAddBegins makes an installation where there is none, and says so
 // once.
 func TestCatalogAddBegins(t *testing.T) {

@@ -137,6 +137,7 @@ func newService(data *open, o options) (*service, error) {
 	connections := &connection.Service{
 		Store: s.store, Sealer: s.master, Adapters: adapters, Now: s.now, NewID: newID,
 		CheckURL: func(base string) (*url.URL, error) { return o.policy.CheckURL(base) },
+		Dropped:  func(id core.ConnectionID) { s.pool.Forget(core.Target{Kind: core.Connection, ConnectionID: id}.Name()) },
 	}
 	exports, err := s.dir.exports()
 	if err != nil {

@@ -172,7 +172,7 @@ func (in *runsInput) filter() (store.RunFilter, error) {
 	switch api.RunStatus(in.Status) {
 	case "":
 	case api.StatusCancelling, api.StatusFinalizing:
-		f.States = []core.State{core.Stopping, core.Finalizing}
+		f.States = []core.State{core.Stopping}
 	default:
 		f.States = []core.State{core.State(in.Status)}
 	}

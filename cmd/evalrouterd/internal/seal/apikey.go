@@ -29,6 +29,9 @@ const (
 	tokenLen  = 3 + 1 + idLen + 1 + secretLen + checkLen
 )
 
+// PrefixLen is how long the public part of a key is.
+const PrefixLen = 3 + 1 + idLen
+
 // ErrKeySyntax is returned for text that is no API key: mistyped, cut off, or
 // something else. It says so without looking anything up.
 var ErrKeySyntax = errors.New("not an API key of this service; check that it was copied whole")
@@ -78,7 +81,7 @@ func known(k Kind) bool { return k == APIKey || k == SessionKey || k == IngestKe
 func (k Key) Kind() Kind { return Kind(k.token[:min(3, len(k.token))]) }
 
 // Prefix is the public part, erk_<id8>, by which a key is found and named.
-func (k Key) Prefix() string { return k.token[:min(4+idLen, len(k.token))] }
+func (k Key) Prefix() string { return k.token[:min(PrefixLen, len(k.token))] }
 
 // Reveal is the key itself.
 func (k Key) Reveal() string { return k.token }

@@ -35,12 +35,3 @@ func (s *Store) PutPriceBook(ctx context.Context, route core.RouteID, p core.Pri
 		return nil
 	})
 }
-
-// PriceBook reads a price book by its version.
-func (s *Store) PriceBook(ctx context.Context, version string) (route core.RouteID, p core.Prices, err error) {
-	var doc string
-	if err := s.read.QueryRowContext(ctx, `SELECT route_id, doc FROM price_books WHERE id = $1`, version).Scan(&route, &doc); err != nil {
-		return "", p, fmt.Errorf("read prices %s: %w", version, err)
-	}
-	return route, p, json.Unmarshal([]byte(doc), &p)
-}
