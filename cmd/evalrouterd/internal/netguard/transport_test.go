@@ -1,6 +1,7 @@
 package netguard_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
@@ -185,30 +187,39 @@ func TestTransport_Loopback(t *testing.T) {
 func TestTransport_NoRequestWaits(t *testing.T) {
 	t.Parallel()
 	const calls = 300
-	var here sync.WaitGroup
-	here.Add(calls)
-	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { here.Done(); here.Wait() }))
+	var arrived atomic.Int64
+	all := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if arrived.Add(1) == calls {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-r.Context().Done():
+		}
+	}))
 	t.Cleanup(srv.Close)
 	rt := netguard.Transport(netguard.Policy{AllowLoopback: true})
 	t.Cleanup(rt.CloseIdleConnections)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	var group sync.WaitGroup
 	for range calls {
 		group.Go(func() {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			res, err := rt.RoundTrip(req)
-			if err != nil {
-				t.Errorf("a request was not answered: %v", err)
-				here.Done()
-				return
+			if res, err := rt.RoundTrip(req); err == nil {
+				res.Body.Close()
 			}
-			res.Body.Close()
 		})
 	}
 	group.Wait()
+	if n := arrived.Load(); n != calls {
+		t.Errorf("%d of %d requests left while the others were under way", n, calls)
+	}
 }
 
 func portNumber(t *testing.T, port string) uint16 {
