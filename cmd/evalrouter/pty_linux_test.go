@@ -63,7 +63,7 @@ func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append([]string{"TERM=xterm", "EVALROUTER_API_KEY=" + f.Token}, env...)
+	env = append([]string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_API_KEY=" + f.Token}, env...)
 	return programInTerminal(t, home, typed, env, path, append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
 }
 
@@ -486,5 +486,27 @@ func TestTab_CPL03(t *testing.T) {
 	x.exit(0)
 	if f.Count("GET /v1/catalog/benchmarks") != 0 || f.Runs() != 0 {
 		t.Error("completing asked the service")
+	}
+}
+
+// OUT-07: a terminal gets colour, and none with NO_COLOR, in CI or when it is
+// dumb. The words stay the same.
+func TestColourInTerminal_OUT07(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	home := t.TempDir()
+	plain := inTerminal(t, f, home, "", nil, "catalog", "--refresh").exit(0)
+	styles := regexp.MustCompile(`\x1b\[[0-9]+m`)
+	coloured := inTerminal(t, f, home, "", []string{"NO_COLOR="}, "catalog", "--refresh").exit(0)
+	if !styles.MatchString(coloured) || styles.ReplaceAllString(coloured, "") != plain {
+		t.Errorf("coloured:\n%q\nplain:\n%q", coloured, plain)
+	}
+	for _, kv := range []string{"NO_COLOR=1", "CI=true", "TERM=dumb"} {
+		if out := inTerminal(t, f, home, "", []string{"NO_COLOR=", kv}, "catalog", "--refresh").exit(0); strings.Contains(out, "\x1b") {
+			t.Errorf("%s: %q", kv, out)
+		}
+	}
+	if out := inTerminal(t, f, home, "", nil, "catalog", "--refresh", "--color", "always").exit(0); !styles.MatchString(out) {
+		t.Errorf("--color always: %q", out)
 	}
 }

@@ -73,6 +73,7 @@ func (a *App) globalFlags() *argv.Flags {
 	fs.Seconds(&g.Timeout, "timeout", "limit of one operation (120)", 24*3600).Rare()
 	fs.Bool(&g.AllowHTTP, "allow-http", "allow plain http to this machine").Rare()
 	fs.Bool(&g.NoInput, "no-input", "never ask anything")
+	fs.Choice(&a.Term.Colour, "color", "colour of the text for people (auto)", term.ColourAuto, term.ColourAlways, term.ColourNever).Rare()
 	return fs
 }
 

@@ -72,9 +72,7 @@ func discovered(a *App, p *term.Page, found api.DiscoveryRecord) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range lines {
-		p.Line("%s", line)
-	}
+	ShowTable(p, lines)
 	for _, o := range list {
 		if o.model != nil && o.model.Remote {
 			p.Line("%s runs elsewhere and may be billed.", o.model.ID)

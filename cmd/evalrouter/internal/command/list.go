@@ -7,9 +7,11 @@ import (
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 const defaultRows = 50
@@ -107,9 +109,7 @@ func PrintList[T any](a *App, l *ListFlags, cols []table.Column[T], page api.Pag
 	if len(rows) == 0 {
 		p.Line("%s", h.Empty)
 	} else {
-		for _, line := range lines {
-			p.Line("%s", line)
-		}
+		ShowTable(p, lines)
 	}
 	switch {
 	case cut > 0:
@@ -122,6 +122,17 @@ func PrintList[T any](a *App, l *ListFlags, cols []table.Column[T], page api.Pag
 	}
 	p.Next(h.Next)
 	return p.Failure()
+}
+
+// ShowTable prints the lines of a table, the first of which is its head.
+func ShowTable(p *term.Page, lines []plain.Safe) {
+	for i, line := range lines {
+		if i == 0 {
+			p.Head(line)
+			continue
+		}
+		p.Line("%s", line)
+	}
 }
 
 // forPrograms says that a list is printed as its page of the wire.

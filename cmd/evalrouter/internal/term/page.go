@@ -15,14 +15,20 @@ type Page struct {
 	// Width is where lines are broken, at a space and with a hanging indent;
 	// 0 breaks none, which is right for everything but a terminal.
 	Width int
-	err   error
+	// Colour allows styles around labels; they say nothing by themselves.
+	Colour bool
+	err    error
 }
 
 // OutPage is a page on the stream of results.
-func (t *Term) OutPage() *Page { return &Page{W: t.Out, Width: t.width(t.OutTTY)} }
+func (t *Term) OutPage() *Page {
+	return &Page{W: t.Out, Width: t.width(t.OutTTY), Colour: t.Coloured(t.OutTTY)}
+}
 
 // ErrPage is a page on the stream for everything else.
-func (t *Term) ErrPage() *Page { return &Page{W: t.Err, Width: t.width(t.ErrTTY)} }
+func (t *Term) ErrPage() *Page {
+	return &Page{W: t.Err, Width: t.width(t.ErrTTY), Colour: t.Coloured(t.ErrTTY)}
+}
 
 func (t *Term) width(tty bool) int {
 	if !tty || t.Columns == nil {
@@ -35,8 +41,24 @@ func (t *Term) width(tty bool) int {
 // characters, and is one line where the page is not broken.
 func (p *Page) Line(format string, args ...any) {
 	for _, l := range wrap(string(plain.Line(fmt.Sprintf(format, args...))), p.Width, "") {
-		p.Write(plain.Safe(l) + "\n")
+		p.line(l)
 	}
+}
+
+// Head writes the head of a table.
+func (p *Page) Head(line plain.Safe) {
+	if p.Colour {
+		line = styleBold + line + styleOff
+	}
+	p.Write(line + "\n")
+}
+
+// line writes one line that holds no control characters.
+func (p *Page) line(l string) {
+	if p.Colour {
+		l = styled(l)
+	}
+	p.Write(plain.Safe(l) + "\n")
 }
 
 // Next writes the commands that a reader is likely to want, the best first. A
@@ -53,7 +75,7 @@ func (p *Page) next(first, other string, commands []string) {
 			head = other
 		}
 		for _, l := range wrap(string(plain.Line(head+c)), p.Width, ` \`) {
-			p.Write(plain.Safe(l) + "\n")
+			p.line(l)
 		}
 	}
 }

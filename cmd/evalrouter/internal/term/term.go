@@ -25,6 +25,8 @@ type Term struct {
 	Columns func() int
 	// Env looks up an environment variable.
 	Env func(name string) (string, bool)
+	// Colour is --color: auto when empty.
+	Colour string
 	// Home is the user's home directory, Dir the working directory.
 	Home, Dir string
 	// Raw switches the terminal behind In to single keys until restore is
@@ -79,6 +81,9 @@ func raw(fd int) (func() error, error) {
 
 // Get is an environment variable, "" when it is not set.
 func (t *Term) Get(name string) string {
+	if t.Env == nil {
+		return ""
+	}
 	v, _ := t.Env(name)
 	return v
 }
