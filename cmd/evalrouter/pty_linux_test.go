@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -277,11 +280,11 @@ func TestApprovalPlain(t *testing.T) {
 }
 
 // RUN-21 RUN-39: what is missing is asked for, the quote stands before the cap,
-// and $5 is suggested.
-func TestGuided_RUN21_RUN39(t *testing.T) {
+// and $5 is suggested. RUN-22: run alone asks for everything.
+func TestGuided_RUN21_RUN22_RUN39(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
-	x := inTerminal(t, f, t.TempDir(), "", nil, "run")
+	x := inTerminal(t, f, t.TempDir(), "", []string{"TERM=dumb"}, "run")
 	x.expect("Benchmark: ")
 	x.send("arithmetics\n") // an unknown name is asked for again
 	x.expect("closest: arithmetic")
@@ -304,14 +307,99 @@ func TestGuided_RUN21_RUN39(t *testing.T) {
 	}
 	x.send("\n")
 	x.expect("Start run with a $5.00 cap?")
-	seen := len(x.text())
-	x.send("\x1b[A")
-	x.redrawn(seen)
-	x.send("\r")
+	x.send("start\n")
 	out = x.exit(0)
 	if !strings.Contains(out, "95 % interval") || f.Runs() != 1 {
 		t.Errorf("%d runs, and no score with an interval in:\n%s", f.Runs(), out)
 	}
+}
+
+// RUN-27 RUN-31 RUN-32: the checklist holds the models that can run the
+// benchmark; Space and Enter select, and Tab goes on from any row, but only once
+// something is selected. RUN-28 RUN-29 RUN-30: then the reasoning of the picked
+// route is asked for, as far as there is something to choose.
+func TestModelPicker_RUN27_RUN31_RUN32(t *testing.T) {
+	t.Parallel()
+	const down = "\x1b[B"
+	tests := []struct {
+		name string
+		keys []string // before Tab
+		ask  string   // what is asked or said next
+		say  string   // what is answered, "" for nothing
+		want string   // the reasoning of the quote
+	}{
+		{"RUN-28 efforts", []string{down, " "}, "Reasoning, low, medium, high or default [medium]: ", "high\n", `"reasoning":{"mode":"effort","effort":"high"}`},
+		{"RUN-28 the usual effort, selected by Enter", []string{down, "\r"}, "Reasoning, low, medium, high or default [medium]: ", "\n", `"reasoning":{"mode":"effort","effort":"medium"}`},
+		{"RUN-29 a budget", []string{" "}, "Thinking tokens, 1,024 to 32,000, or off [default]: ", "1\n4,096\n", `"reasoning":{"mode":"budget","budget_tokens":4096}`},
+		{"RUN-29 no budget", []string{" "}, "Thinking tokens", "off\n", `"reasoning":{"mode":"off"}`},
+		{"RUN-30 a connection has its provider's default", []string{down, down, " "}, "Reasoning: the provider's default", "", `"connection_id":"`},
+		{"another row takes its place", []string{" ", down, " "}, "Reasoning, low", "low\n", `"effort":"low"`},
+		{"taken back and selected again", []string{" ", "\r", "\r"}, "Thinking tokens", "default\n", `"mode":"provider_default"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			medium := "medium"
+			endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprint(w, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`)
+			}))
+			t.Cleanup(endpoint.Close)
+			f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Unfit: "practice.echo", Reasoning: map[string]api.ReasoningControls{
+				"practice.solver-80": {Mode: "budget", Budget: &api.ReasoningBudget{MinTokens: 1024, MaxTokens: 32000, CanDisable: true}},
+				"acme.model-x":       {Mode: "efforts", Efforts: []string{"low", "medium", "high"}, DefaultEffort: &medium},
+			}})
+			t.Cleanup(f.Close)
+			home := t.TempDir()
+			inTerminal(t, f, home, "", nil, "connections", "create", "--name", "mine", "--endpoint", endpoint.URL+"/v1", "--model", "m", "--no-key").exit(0)
+			inTerminal(t, f, home, "", nil, "connections", "check", "mine").exit(0)
+			x := inTerminal(t, f, home, "", nil, "run", "arithmetic", "--sample", "5", "--max-cost", "1")
+			if out := x.expect("Tab continues"); strings.Contains(out, "practice.echo") || !strings.Contains(out, "reasoning: low, medium, high") {
+				t.Errorf("the list of models:\n%s", out)
+			}
+			x.press("\t")
+			x.expect("select at least 1 first")
+			for _, k := range tt.keys {
+				x.press(k)
+			}
+			x.send("\t")
+			x.expect(tt.ask)
+			x.send(tt.say)
+			x.expect(question)
+			x.leave()
+			x.exit(5)
+			for _, m := range f.Mutations() {
+				if m.Path == "/v1/quotes" && !strings.Contains(m.Body, tt.want) {
+					t.Errorf("no %s in the quote %s", tt.want, m.Body)
+				}
+			}
+			if f.Count("POST /v1/quotes") != 1 {
+				t.Errorf("%d quotes", f.Count("POST /v1/quotes"))
+			}
+		})
+	}
+}
+
+// RUN-30: what cannot be chosen is said to be so, and nothing is asked.
+func TestFixedReasoning_RUN30(t *testing.T) {
+	t.Parallel()
+	f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Reasoning: map[string]api.ReasoningControls{"practice.solver-80": {Mode: "fixed"}}})
+	t.Cleanup(f.Close)
+	x := inTerminal(t, f, t.TempDir(), "", []string{"ACCESSIBLE=1"}, "run", "arithmetic", "--sample", "5", "--max-cost", "1")
+	x.expect("reasoning: fixed")
+	x.expect("Model: ")
+	x.send("practice.solver-80\n")
+	x.expect("Reasoning: fixed by the route; there is nothing to choose.")
+	x.expect("Type start to say yes: ")
+	x.send("no\n")
+	x.exit(5)
+}
+
+// press sends a key and waits until something was drawn for it.
+func (x *terminal) press(k string) {
+	x.t.Helper()
+	seen := len(x.text())
+	x.send(k)
+	x.redrawn(seen)
 }
 
 // OUT-10 REC-16: Ctrl-C while watching leaves the run alone and says so.

@@ -26,6 +26,12 @@ type Options struct {
 	TaskTime    time.Duration    // how long one task takes on that clock; 5 ms
 	Credits     usd.Micro        // balance at the start; $100
 	Tasks       int              // tasks of each benchmark; 40
+	// Reasoning is what routes let a caller choose, by route id; none.
+	Reasoning map[string]api.ReasoningControls
+	// Unfit names a route that can run no benchmark.
+	Unfit string
+	// InReview adds a benchmark that cannot be quoted yet, "riddles".
+	InReview bool
 }
 
 // Fake is a service in memory, listening on a loopback port. Its methods may

@@ -103,6 +103,12 @@ func (f *Fake) benchmarks() []api.BenchmarkRecord {
 			SuggestedSampleCount: new(min(25, f.opt.Tasks)), OutputFormats: []string{"default"}, Family: "inspect", Visibility: "public",
 		})
 	}
+	if f.opt.InReview {
+		last := out[len(out)-1]
+		last.ID, last.Slug, last.Name, last.Status = "riddles@1", "riddles", new("Riddles"), "candidate"
+		last.QuoteAvailability = &api.BenchmarkQuoteAvailability{Status: "in_review", ReasonCode: new("in_review")}
+		out = append(out, last)
+	}
 	return out
 }
 
@@ -168,10 +174,14 @@ func (f *Fake) models() []api.ManagedRoute {
 		return &api.Pricing{Currency: "USD", Unit: "per_million_tokens", InputMicrousd: &in, OutputMicrousd: &out, ProviderCharges: "included", EffectiveAt: new(f.started)}
 	}
 	route := func(id, name, provider string, p *api.Pricing, simulated bool) api.ManagedRoute {
+		think, ok := f.opt.Reasoning[id]
+		if !ok {
+			think = api.ReasoningControls{Mode: "none"}
+		}
 		return api.ManagedRoute{
 			ID: id, ModelID: strings.ReplaceAll(id, ".", "/"), DisplayName: name, Provider: provider, Status: "active", PriceVersion: "1", Revision: 1,
 			Capabilities: []string{"chat"}, Pricing: p, Limits: map[string]any{"context_window": 32768, "max_output_tokens": 64},
-			Reasoning: &api.ReasoningControls{Mode: "none"}, Benchmarkable: true, Simulated: simulated,
+			Reasoning: &think, Benchmarkable: true, Simulated: simulated,
 		}
 	}
 	return []api.ManagedRoute{
@@ -214,7 +224,17 @@ func (f *Fake) listCompatible(in *request) (*reply, *failure) {
 	var out []api.CompatibleRoute
 	for _, m := range f.models() {
 		worst, _ := worstCase(*m.Pricing)
-		out = append(out, api.CompatibleRoute{ManagedRoute: m, Compatible: true, Reasons: []api.Reason{}, OutputFormats: []string{"default"}, MinimumCapMicrousd: &worst, Kind: api.ManagedKind})
+		c := api.CompatibleRoute{ManagedRoute: m, Compatible: true, Reasons: []api.Reason{}, OutputFormats: []string{"default"}, MinimumCapMicrousd: &worst, Kind: api.ManagedKind}
+		if m.ID == f.opt.Unfit {
+			c.Compatible, c.Reasons = false, []api.Reason{{Code: "context_too_small", Message: "its context is too small"}}
+		}
+		out = append(out, c)
+	}
+	if in.Header.Get("Authorization") != "" {
+		for _, c := range f.conns {
+			m := api.ManagedRoute{ID: c.ID, ModelID: c.ModelID, DisplayName: c.Name, Provider: "connection", Status: "active", Capabilities: []string{"chat"}, Reasoning: &api.ReasoningControls{Mode: "provider_default"}}
+			out = append(out, api.CompatibleRoute{ManagedRoute: m, Compatible: c.DisabledAt == nil, Reasons: []api.Reason{}, OutputFormats: []string{"default"}, Kind: api.ConnectionKind, ConnectionID: &c.ID})
+		}
 	}
 	return page(in, out)
 }

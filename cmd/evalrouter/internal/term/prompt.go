@@ -97,7 +97,7 @@ func (t *Term) choose(title, yes, no string) (bool, error) {
 			return first, nil
 		case keyLeave:
 			return false, ErrDeclined
-		case keyOther:
+		case keyOther, keySpace:
 			continue
 		}
 		if err := draw(first, true); err != nil {
@@ -113,6 +113,7 @@ const (
 	keyUp
 	keyDown
 	keyToggle
+	keySpace
 	keyEnter
 	keyLeave
 )
@@ -135,6 +136,8 @@ func readKey(r io.Reader) (key, error) {
 		return keyDown, nil
 	case "\t":
 		return keyToggle, nil
+	case " ":
+		return keySpace, nil
 	case "\r", "\n":
 		return keyEnter, nil
 	case "\x03", "\x04", "\x1b", "q":

@@ -22,15 +22,18 @@ func (o *options) order(ctx context.Context, c *evalrouter.Client, args []string
 	if err != nil {
 		return flow.Order{}, &argv.UsageError{Message: "--concurrency: " + err.Error()}
 	}
-	think, err := reasoning(o.reasoning)
-	if err != nil {
+	if _, err := reasoning(o.reasoning); err != nil {
 		return flow.Order{}, err
 	}
 	b, err := o.benchmark(ctx, c, args)
 	if err != nil {
 		return flow.Order{}, err
 	}
-	m, err := o.model(ctx, c)
+	m, err := o.model(ctx, c, b)
+	if err != nil {
+		return flow.Order{}, err
+	}
+	think, err := reasoning(o.reasoning)
 	if err != nil {
 		return flow.Order{}, err
 	}
@@ -104,47 +107,6 @@ func (o *options) closest(err error, typed, list string) error {
 		return command.WithNext(err, o.Again(command.Edit{Replace: map[string]string{typed: near}}))
 	}
 	return command.WithNext(err, list)
-}
-
-func (o *options) model(ctx context.Context, c *evalrouter.Client) (*flow.Target, error) {
-	var routes []api.ManagedRoute
-	for r, err := range c.Catalog.AllModels(ctx, evalrouter.ModelQuery{Paging: evalrouter.Paging{Limit: 200}}) {
-		if err != nil {
-			return nil, err
-		}
-		routes = append(routes, r)
-	}
-	conns, err := o.connections(ctx, c, routes)
-	if err != nil {
-		return nil, err
-	}
-	find := func(typed string) (*flow.Target, error) { return flow.Model(typed, routes, conns) }
-	if len(o.models) == 1 {
-		t, err := find(o.models[0])
-		return t, o.closest(err, o.models[0], "evalrouter catalog --models")
-	}
-	return asked(ctx, o, "Model", modelNames(routes, conns), find)
-}
-
-// modelNames are the lines to choose a model from: what to type, then what it
-// is called.
-func modelNames(routes []api.ManagedRoute, conns []api.ConnectionRecord) (out []string) {
-	for _, r := range routes {
-		name := r.DisplayName
-		if name == r.ID {
-			name = ""
-		}
-		if r.Simulated && !strings.Contains(name, "simulated") {
-			name = strings.TrimSpace(name + "  simulated")
-		}
-		out = append(out, strings.TrimRight(fmt.Sprintf("%-28s %s", r.ID, name), " "))
-	}
-	for _, c := range conns {
-		if c.DisabledAt == nil {
-			out = append(out, fmt.Sprintf("%-28s your connection, %s", c.Name, c.ModelID))
-		}
-	}
-	return out
 }
 
 // connections are those of the workspace. A route that was named in full needs
