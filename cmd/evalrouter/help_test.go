@@ -139,19 +139,6 @@ func TestTree(t *testing.T) {
 	})
 }
 
-// Every list takes the same flags. LST-05 LST-06 LST-08 LST-09 LST-10 LST-12 LST-13
-func TestListFlags(t *testing.T) {
-	t.Parallel()
-	for _, list := range []string{"catalog", "catalog --models", "status", "connections list"} {
-		for _, flags := range []string{"--json", "--jq .data[].id", "-w", "--wide", "--columns a,b", "--sort a", "--sort=-a", "--filter a=b", "--limit 5", "--cursor c"} {
-			a, _, _ := quietApp()
-			if _, err := argv.Parse(tree(a), strings.Fields(list+" "+flags)); err != nil {
-				t.Errorf("%s %s: %v", list, flags, err)
-			}
-		}
-	}
-}
-
 // Every example of a help page is a command line that can be read.
 func TestExamplesParse(t *testing.T) {
 	t.Parallel()

@@ -155,3 +155,32 @@ func TestLinePercentage_PRG09(t *testing.T) {
 		})
 	}
 }
+
+// PRG-04: a percentage needs counts that make sense together.
+func TestPercentageNeedsCounts_PRG04(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name            string
+		planned, done   int
+		want, wantCount string
+	}{
+		{"both are known", 4, 2, "50 %", "2/4"},
+		{"how many is not known", 0, 2, "", ""},
+		{"more than planned", 4, 5, "", ""},
+		{"a negative count", 4, -1, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := &clock{}
+			var out bytes.Buffer
+			p := progress.New(&out, progress.Auto, true, false, func() int { return 80 }, func() time.Time { return c.now })
+			u := update(c, 1, api.StatusRunning, tt.done)
+			u.Run.PlannedCount = tt.planned
+			p.Show(u)
+			if got := out.String(); strings.Contains(got, "%") != (tt.want != "") || !strings.Contains(got, tt.want) || !strings.Contains(got, tt.wantCount) {
+				t.Errorf("the line is %q", got)
+			}
+		})
+	}
+}
