@@ -48,6 +48,9 @@ type ReasoningChoice struct {
 	Tokens int    `json:"budget_tokens,omitempty"`
 }
 
+// Thinks says that the choice asks for reasoning.
+func (c ReasoningChoice) Thinks() bool { return c.Mode == ChooseEffort || c.Mode == ChooseBudget }
+
 // Check refuses a choice that the route does not offer, and says what it
 // offers. outputBound is the output limit of a call: a budget must leave room
 // for the answer under it.

@@ -77,7 +77,7 @@ func TestExpireAnswers_LeavesNoBytes(t *testing.T) {
 		// beside what stays.
 		in, answer := intent(i, 100), []byte(strings.Repeat("needle-", []int{9, 130, 4500}[i%3]))
 		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
-		d.check(d.MarkSent(ctx, in.Call))
+		d.check(d.MarkSent(ctx, run, in))
 		r := response(run, in, 40)
 		r.Raw, r.RawSHA256 = answer, fmt.Sprintf("%x", sha256.Sum256(answer))
 		d.check(d.Respond(ctx, r))
