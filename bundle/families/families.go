@@ -42,8 +42,8 @@ func declared(c bundle.GraderConfig) (bundle.Grader, error) {
 		return made(inspect.NewJudged(c))
 	case c.Kind == sob.KindText:
 		return made(sob.New(c))
-	case c.Kind == lmeval.MultipleChoice:
-		return made(lmeval.NewLikelihood(c))
+	case lmeval.NeedsLogprobs(c.Kind):
+		return made[bundle.Grader](lmeval.NewLikely(c))
 	case strings.HasPrefix(c.Kind, "inspect/"):
 		return made(inspect.New(c))
 	case strings.HasPrefix(c.Kind, "lmeval/"):

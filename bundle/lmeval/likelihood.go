@@ -33,7 +33,9 @@ const MultipleChoice = bundle.LikelyChoices
 
 // NeedsLogprobs says whether a kind can be graded only where a route gives log
 // probabilities of the text that it is shown.
-func NeedsLogprobs(kind string) bool { return kind == MultipleChoice }
+func NeedsLogprobs(kind string) bool {
+	return kind == MultipleChoice || kind == LogLikelihood || kind == Rolling
+}
 
 // Likelihood decides by the log probabilities of the choices. The text of an
 // answer is a JSON object from the letter of each choice to the sum of its
@@ -123,22 +125,16 @@ func (g *Likelihood) choices(t bundle.Task) []string {
 }
 
 // Asks is each choice after the prompt, and for acc_mutual_info then each alone.
-// Messages of a prompt are one text, a blank line between them, as a completions
-// route is asked.
 func (g *Likelihood) Asks(t bundle.Task) ([]bundle.Ask, error) {
 	if len(t.Choices) == 0 {
 		return nil, errors.New("ask for log probabilities: the task has no choices")
-	}
-	texts := make([]string, len(t.Input))
-	for i, m := range t.Input {
-		texts[i] = m.Text
 	}
 	form := request.Form{Delimiter: " ", Unconditional: g.process.Unconditional()}
 	if g.o.Delimiter != nil {
 		form.Delimiter = *g.o.Delimiter
 	}
 	var out []bundle.Ask
-	for i, p := range form.Choices(strings.Join(texts, "\n\n"), g.choices(t)) {
+	for i, p := range form.Choices(contextOf(t), g.choices(t)) {
 		if i >= len(t.Choices) {
 			p.Context = g.o.Prefix
 		}
@@ -152,11 +148,7 @@ func (g *Likelihood) Asks(t bundle.Task) ([]bundle.Ask, error) {
 
 // Read implements bundle.Likely.
 func (g *Likelihood) Read(a bundle.Ask, response []byte) (bundle.LogProb, error) {
-	l, err := request.Echo(string(response), request.Pair(a))
-	if err != nil {
-		return bundle.LogProb{}, fmt.Errorf("read log probabilities: %w", err)
-	}
-	return bundle.LogProb(l), nil
+	return readEcho(a, response)
 }
 
 // Text implements bundle.Likely.

@@ -20,7 +20,7 @@ type Likelihood struct {
 
 // likely is the grader of a run whose tasks are asked in parts, nil for any
 // other run.
-func likely(r Run) (*lmeval.Likelihood, error) {
+func likely(r Run) (lmeval.Likely, error) {
 	if !slices.Contains(r.Quote.Profile.Needs, core.OffersLogprobs) {
 		return nil, nil
 	}
@@ -28,7 +28,7 @@ func likely(r Run) (*lmeval.Likelihood, error) {
 	if err := json.Unmarshal(r.Quote.Profile.GraderConfig, &cfg); err != nil {
 		return nil, fmt.Errorf("read grader: %w", err)
 	}
-	g, err := lmeval.NewLikelihood(cfg)
+	g, err := lmeval.NewLikely(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make grader: %w", err)
 	}
@@ -38,7 +38,7 @@ func likely(r Run) (*lmeval.Likelihood, error) {
 // parts makes the answer of a task out of the recorded responses to all of its
 // parts. Usage is that of every response, also where some are missing; the text
 // is there when none is.
-func (s Source) parts(ctx context.Context, r Run, row Row, g *lmeval.Likelihood) (Answer, error) {
+func (s Source) parts(ctx context.Context, r Run, row Row, g lmeval.Likely) (Answer, error) {
 	a := Answer{Finish: row.Finish}
 	recorded, err := s.Replies.Parts(ctx, core.Scope{Workspace: r.Workspace}, r.ID, row.Idx, row.Idx+1)
 	if err != nil {
