@@ -108,8 +108,7 @@ func (g *numeric) alone(text string) (region, bool) {
 			r = marks[len(marks)-1]
 		}
 	}
-	const longest = 4 * maxDigits // longer is more than a number
-	if !ok || r.to-r.from > longest {
+	if !ok {
 		return region{}, false
 	}
 	n, ok := soleNumber(text[r.from:r.to], g.locale)
@@ -171,6 +170,10 @@ func (g *numeric) equal(want, got number) bool {
 // soleNumber reads text that is one number and, beside it, nothing but a
 // currency sign, a percent sign or punctuation.
 func soleNumber(s string, l locale) (number, bool) {
+	const longest = 4 * maxDigits // longer is more than a number, a target's too
+	if len(s) > longest {
+		return number{}, false
+	}
 	var all []number
 	lexer{s, l}.each(func(n number) bool {
 		all = append(all, n)
