@@ -59,6 +59,7 @@ type spoiled struct {
 	target *url.URL
 	proxy  *httputil.ReverseProxy
 	texts  atomic.Pointer[map[string]string]
+	edit   atomic.Pointer[func(path string, body []byte) []byte]
 }
 
 func newSpoiled(t *testing.T, to string) (*spoiled, string) {
@@ -82,6 +83,9 @@ func newSpoiled(t *testing.T, to string) (*spoiled, string) {
 					return err
 				}
 				body = bytes.ReplaceAll(body, []byte(from), quoted[1:len(quoted)-1])
+			}
+			if edit := s.edit.Load(); edit != nil {
+				body = (*edit)(res.Request.URL.Path, body)
 			}
 			res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			res.Header.Set("Content-Length", fmt.Sprint(len(body)))

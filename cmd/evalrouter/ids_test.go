@@ -129,19 +129,14 @@ func TestLegacyEstimate_QUO10(t *testing.T) {
 	s, base := newSpoiled(t, f.URL)
 	var mu sync.Mutex
 	raw := map[string]string{}
-	s.proxy.ModifyResponse = func(res *http.Response) error {
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			return err
-		}
+	edit := func(path string, b []byte) []byte {
 		b = bytes.ReplaceAll(b, []byte(`"compatibility"`), []byte(`"estimated_charge_microusd":"987654321","compatibility"`))
 		mu.Lock()
-		raw[res.Request.URL.Path] += string(b)
-		mu.Unlock()
-		res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
-		res.Header.Del("Content-Length")
-		return nil
+		defer mu.Unlock()
+		raw[path] += string(b)
+		return b
 	}
+	s.edit.Store(&edit)
 	home := t.TempDir()
 	run := []string{"run", "arithmetic", "--model", "practice.solver-80", "--sample", "3", "--max-cost", "1"}
 	for _, args := range [][]string{append(run, "--dry-run"), append(run, "--dry-run", "--json"), append(run, "--yes")} {

@@ -116,7 +116,9 @@ func NewFake(o Options) *Fake {
 	}
 	f.mux.Handle("/", http.HandlerFunc(f.unmatched))
 	f.server = httptest.NewServer(f.mux)
+	f.mu.Lock() // a request may come before this function returns
 	f.URL = f.server.URL
+	f.mu.Unlock()
 	return f
 }
 
