@@ -23,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
@@ -54,7 +55,7 @@ func tree(a *command.App) *argv.Command {
 		data.Results(a), data.Export(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
-		command.LangSmith(a), command.Local(a), command.Options(a),
+		command.LangSmith(a), command.Local(a), command.Options(a), health.Doctor(a),
 	)
 	root.Sub = append(root.Sub, guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root

@@ -32,7 +32,7 @@ func (v *Viewer) Page(address string) (why string) {
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return "it is no web address"
 	}
-	if why := v.silent(); why != "" {
+	if why := v.Silent(); why != "" {
 		return why
 	}
 	return v.start("no browser could be started", v.opener(address))
@@ -40,7 +40,7 @@ func (v *Viewer) Page(address string) (why string) {
 
 // File opens a saved file with the program that the desktop has for it.
 func (v *Viewer) File(path string) (why string) {
-	if why := v.silent(); why != "" {
+	if why := v.Silent(); why != "" {
 		return why
 	}
 	return v.start("no program could be started for it", v.opener(path))
@@ -48,7 +48,7 @@ func (v *Viewer) File(path string) (why string) {
 
 // Reveal shows a saved file in the file manager.
 func (v *Viewer) Reveal(path string) (why string) {
-	if why := v.silent(); why != "" {
+	if why := v.Silent(); why != "" {
 		return why
 	}
 	cmd := []string{"xdg-open", filepath.Dir(path)}
@@ -84,8 +84,8 @@ func (v *Viewer) opener(what string) []string {
 	return []string{"xdg-open", what}
 }
 
-// silent says why nothing is opened here, "" if something may be.
-func (v *Viewer) silent() string {
+// Silent says why nothing is opened here, "" if something may be.
+func (v *Viewer) Silent() string {
 	switch {
 	case v.Off:
 		return "--no-browser"
