@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/evalrouter/evalrouter/bundle v0.0.0
 	github.com/evalrouter/evalrouter/langsmith v0.0.0
+	github.com/evalrouter/evalrouter/lib v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/invopop/jsonschema v0.14.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
@@ -14,7 +15,6 @@ require (
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
-	github.com/evalrouter/evalrouter/lib v0.0.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/evalrouter/evalrouter/bundle/pack"
+	"github.com/evalrouter/evalrouter/lib/api"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -51,18 +53,26 @@ type document struct {
 }
 
 func documents() []document {
-	const dir = "bundle/pack/schema/"
-	return []document{
-		{dir + "package.json", pack.Schema, pack.Manifest{}, finishManifest},
-		{dir + "tasks.json", pack.TasksSchema, pack.TaskLine{}, finishTask},
-		{dir + "fixtures.json", pack.FixturesSchema, pack.FixtureLine{}, finishFixture},
+	// The command line prints every schema and links none of the packages that
+	// they are about, so that it has a copy.
+	var out []document
+	for _, dir := range []string{"bundle/pack/schema/", "cmd/evalrouter/internal/schema/"} {
+		out = append(out,
+			document{dir + "package.json", pack.Schema, pack.Manifest{}, finishManifest},
+			document{dir + "tasks.json", pack.TasksSchema, pack.TaskLine{}, finishTask},
+			document{dir + "fixtures.json", pack.FixturesSchema, pack.FixtureLine{}, finishFixture},
+		)
 	}
+	return append(out, wireDocuments()...)
 }
 
 func (d document) text() ([]byte, error) {
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, Mapper: special}
 	s := r.Reflect(d.of)
 	s.Title = d.title
+	if strings.HasPrefix(d.path, "cmd/evalrouter/") && reflect.TypeOf(d.of).PkgPath() == reflect.TypeFor[api.NewQuote]().PkgPath() {
+		nullable(s, reflect.TypeOf(d.of))
+	}
 	d.finish(s)
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
