@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/families"
@@ -23,7 +24,7 @@ type Added struct {
 // answer, to hash the tasks, and to store them. Nothing is admitted unless
 // all of it is right.
 func (c *Catalog) Add(ctx context.Context, m bundle.Manifest, open func() (io.ReadCloser, error)) (Added, error) {
-	p, grader, err := manifestProfile(m)
+	p, grader, err := ProfileOf(m)
 	if err != nil {
 		return Added{}, err
 	}
@@ -34,39 +35,48 @@ func (c *Catalog) Add(ctx context.Context, m bundle.Manifest, open func() (io.Re
 	if err := report.Err(); err != nil {
 		return Added{Report: report}, err
 	}
-	d := newDigest()
-	if err := load(ctx, m, open, d.add); err != nil {
-		return Added{}, err
-	}
-	d.fill(&p)
-	p.CreatedAt = c.store.Now()
-	f, err := open()
-	if err != nil {
-		return Added{}, err
-	}
-	defer f.Close()
-	made, err := c.store.PutProfile(ctx, c.newID(), p, m.Load(ctx, f))
+	p, made, err := c.Admit(ctx, p, func() iter.Seq2[bundle.Task, error] { return load(ctx, m, open) })
 	return Added{Profile: p, Report: report, Made: made}, err
 }
 
-func load(ctx context.Context, m bundle.Manifest, open func() (io.ReadCloser, error), use func(bundle.Task) error) error {
-	f, err := open()
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	for t, err := range m.Load(ctx, f) {
+// Admit admits a profile whose tasks are those that tasks yields, each time it
+// is called: it is called twice, to hash them and to store them. made is false
+// when this very profile was there already.
+func (c *Catalog) Admit(ctx context.Context, p core.Profile, tasks func() iter.Seq2[bundle.Task, error]) (_ core.Profile, made bool, err error) {
+	d := newDigest()
+	for t, err := range tasks() {
 		if err == nil {
-			err = use(t)
+			err = d.add(t)
 		}
 		if err != nil {
-			return err
+			return p, false, err
 		}
 	}
-	return nil
+	d.fill(&p)
+	p.CreatedAt = c.store.Now()
+	made, err = c.store.PutProfile(ctx, c.newID(), p, tasks())
+	return p, made, err
 }
 
-func manifestProfile(m bundle.Manifest) (core.Profile, bundle.Grader, error) {
+func load(ctx context.Context, m bundle.Manifest, open func() (io.ReadCloser, error)) iter.Seq2[bundle.Task, error] {
+	return func(yield func(bundle.Task, error) bool) {
+		f, err := open()
+		if err != nil {
+			yield(bundle.Task{}, err)
+			return
+		}
+		defer f.Close()
+		for t, err := range m.Load(ctx, f) {
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// ProfileOf is the profile that a manifest declares, before its tasks are
+// known, and the grader of it.
+func ProfileOf(m bundle.Manifest) (core.Profile, bundle.Grader, error) {
 	cfg, err := json.Marshal(m.Grader)
 	if err != nil {
 		return core.Profile{}, nil, err

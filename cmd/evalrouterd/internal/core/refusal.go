@@ -17,6 +17,7 @@ const (
 	InsufficientCredit     Code = "insufficient_credit"
 	JudgeOnlyRoute         Code = "judge_only_route"
 	InvalidRequest         Code = "invalid_request"
+	ManifestInvalid        Code = "manifest_invalid"
 	ModelUnavailable       Code = "model_unavailable"
 	NotFound               Code = "not_found"
 	OutputFormat           Code = "output_format_unsupported"
@@ -26,6 +27,10 @@ const (
 	ReasoningUnsupported   Code = "reasoning_unsupported"
 	ResultExpired          Code = "result_expired"
 	RunNotFinished         Code = "run_not_finished"
+	SourceNotReady         Code = "source_not_ready"
+	SourceOffset           Code = "source_offset"
+	SourceQuota            Code = "source_quota"
+	SourceTooLarge         Code = "source_too_large"
 	StorageLow             Code = "storage_low"
 	UnboundedModelCost     Code = "unbounded_model_cost"
 )

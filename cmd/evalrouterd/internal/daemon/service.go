@@ -154,12 +154,13 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	wake := waker{s.engine, s.wake, s.changes}
+	own := s.private(exports)
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
 		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts),
-		Ready:    func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
+		Discover: discovery(o.modelPorts), More: own.Routes(), Features: own.Features(),
+		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err
 }

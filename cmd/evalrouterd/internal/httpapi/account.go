@@ -109,11 +109,11 @@ func (s *Server) workspace(ctx context.Context) (api.WorkspaceRecord, error) {
 	role := "owner"
 	if c := callerOf(ctx); c.kind == "api_key" {
 		role = "member"
-		if !slices.Contains(c.scopes, scopeEvalWrite) && !slices.Contains(c.scopes, scopeConnectionsWrite) {
+		if !slices.Contains(c.scopes, scopeEvalWrite) && !slices.Contains(c.scopes, scopeConnectionsWrite) && !slices.Contains(c.scopes, scopeBenchmarksSubmit) {
 			role = "viewer"
 		}
 	}
-	return api.WorkspaceRecord{ID: string(w.ID), Name: w.Name, Slug: w.Slug, Role: role, Status: "active", CreatedAt: timeOf(w.CreatedAt), Features: features()}, nil
+	return api.WorkspaceRecord{ID: string(w.ID), Name: w.Name, Slug: w.Slug, Role: role, Status: "active", CreatedAt: timeOf(w.CreatedAt), Features: s.features()}, nil
 }
 
 func (s *Server) listWorkspaces(ctx context.Context, in *pageInput) (*answer[api.Page[api.WorkspaceRecord]], error) {

@@ -21,6 +21,7 @@ import (
 
 // Scopes that a key may have.
 const (
+	scopeBenchmarksSubmit = "benchmarks:submit"
 	scopeEvalRead         = "eval:read"
 	scopeEvalWrite        = "eval:write"
 	scopeBillingRead      = "billing:read"
@@ -30,7 +31,7 @@ const (
 
 // Scopes lists every scope that a key of this service may be given.
 func Scopes() []string {
-	return []string{scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite}
+	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite}
 }
 
 // access says who may call a route. The zero value is no declaration, and a
@@ -65,6 +66,9 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
+// ScopeOf is on whose behalf a request acts.
+func ScopeOf(ctx context.Context) core.Scope { return scopeOf(ctx) }
+
 func scopeOf(ctx context.Context) core.Scope { return callerOf(ctx).scope() }
 
 // admit is the gate of a route: it finds the caller, or answers in its place.
@@ -91,7 +95,11 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 			s.fail(w, r.Context(), err)
 			return
 		}
-		next(huma.WithValue(hc, callerKey, c))
+		hc = huma.WithValue(hc, callerKey, c)
+		if rt.upload {
+			hc = huma.WithValue(hc, uploadKey, &Upload{Reader: &patientBody{r.Body, http.NewResponseController(w)}, Length: r.ContentLength})
+		}
+		next(hc)
 	}
 }
 

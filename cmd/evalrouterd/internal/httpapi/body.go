@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -62,6 +64,37 @@ func (b *body[T]) problem() error { return b.err }
 func (*body[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
+
+// Upload is the body of a request that is a file. Length is -1 when it is not
+// known.
+type Upload struct {
+	io.Reader
+	Length int64
+}
+
+// UploadOf is the body of a request to a route that takes a file.
+func UploadOf(ctx context.Context) *Upload {
+	u, _ := ctx.Value(uploadKey).(*Upload)
+	return u
+}
+
+// patientBody reads from a sender of any speed that does not stop: each piece
+// has its own time, and so has the answer after the last one.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+// Read waits for the next piece.
+func (b *patientBody) Read(p []byte) (int, error) {
+	// A writer without deadlines has no limit to move.
+	_ = b.control.SetReadDeadline(time.Now().Add(stall))
+	_ = b.control.SetWriteDeadline(time.Now().Add(2 * stall))
+	return b.ReadCloser.Read(p)
+}
+
+// Value is the body as it was decoded.
+func (w *With[T]) Value() T { return w.Body.value }
 
 // With is the part of an input that has a JSON body. Raw is the body as it
 // came, good until the handler returns.

@@ -131,6 +131,11 @@ const (
 	workspaceMismatch    = core.Code(api.WorkspaceMismatch)
 )
 
+// RefuseFields refuses a request with a code and the fields that are wrong.
+func RefuseFields(code core.Code, message string, fields []api.FieldError) error {
+	return core.Refuse(code, "%s", message).With("fields", fields)
+}
+
 // refuseField refuses one field of a request.
 func refuseField(path, code, format string, args ...any) *core.Refusal {
 	return core.Refuse(core.InvalidRequest, format, args...).With("fields", []api.FieldError{{Path: path, Code: code}})
@@ -206,6 +211,7 @@ func statuses() map[api.Code]int {
 		api.JudgeOnlyRoute:          http.StatusUnprocessableEntity,
 		api.KeyRevoked:              http.StatusUnauthorized,
 		api.KeyUnopenable:           http.StatusConflict,
+		api.ManifestInvalid:         http.StatusUnprocessableEntity,
 		api.MethodNotAllowed:        http.StatusMethodNotAllowed,
 		api.ModelUnavailable:        http.StatusConflict,
 		api.NamespaceNotFound:       http.StatusNotFound,
@@ -222,6 +228,10 @@ func statuses() map[api.Code]int {
 		api.ResultExpired:           http.StatusGone,
 		api.RunNotFinished:          http.StatusConflict,
 		api.SessionExpired:          http.StatusUnauthorized,
+		api.SourceNotReady:          http.StatusConflict,
+		api.SourceOffset:            http.StatusConflict,
+		api.SourceQuota:             http.StatusConflict,
+		api.SourceTooLarge:          http.StatusRequestEntityTooLarge,
 		api.SpendCeilingReached:     http.StatusForbidden,
 		api.StorageFull:             http.StatusInsufficientStorage,
 		api.StorageLow:              http.StatusServiceUnavailable,

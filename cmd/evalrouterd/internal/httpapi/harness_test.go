@@ -18,12 +18,14 @@ import (
 
 	"github.com/evalrouter/evalrouter/bundle/builtin"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
@@ -130,6 +132,9 @@ func (h *harness) build(opts []option) {
 		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")},
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
+	own := h.store.Private()
+	mine := &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
+	o.More, o.Features = mine.Routes(), mine.Features()
 	for _, opt := range opts {
 		opt(&o)
 	}

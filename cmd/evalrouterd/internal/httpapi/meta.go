@@ -15,16 +15,20 @@ import (
 
 // features says what this version has; what it lacks answers
 // feature_unavailable or not_found.
-func features() map[string]bool {
-	return map[string]bool{
+func (s *Server) features() map[string]bool {
+	all := map[string]bool{
 		"groups": false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": false,
 	}
+	for _, f := range s.o.Features {
+		all[f] = true
+	}
+	return all
 }
 
 func (s *Server) getMeta(context.Context, *none) (*answer[api.MetaRecord], error) {
 	return reply(api.MetaRecord{
-		Service: "evalrouterd", Version: s.o.Version, APIVersion: "v1", StartedAt: s.started.UTC(), Features: features(),
-		Limits: api.MetaLimits{MaxModelsPerRun: 1, MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample},
+		Service: "evalrouterd", Version: s.o.Version, APIVersion: "v1", StartedAt: s.started.UTC(), Features: s.features(),
+		Limits: api.MetaLimits{MaxModelsPerRun: 1, MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample, SourceMaxBytes: core.MaxSourceBytes, SourceMaxRows: core.MaxSourceRows},
 	}), nil
 }
 

@@ -64,6 +64,35 @@ func slicePage[T, R any](kind string, all []T, p Paging, name func(T) string, re
 	return reply(out), nil
 }
 
+// Place is where the page of a list begins that is ordered by time and id; nil
+// for the first.
+func (p Paging) Place(kind string) (*core.Place, error) {
+	at, err := cursorParts(kind, p.Cursor, 2)
+	if err != nil || at == nil {
+		return nil, err
+	}
+	t, err := microsOf(at[0])
+	return &core.Place{At: t, ID: at[1]}, err
+}
+
+// PageOf makes a page of the rows that were read, one more than it shows.
+func PageOf[T, R any](kind string, p Paging, rows []T, place func(T) core.Place, record func(T) R) *Answer[api.Page[R]] {
+	out := api.Page[R]{Data: []R{}}
+	for i, v := range rows {
+		if i == p.Limit {
+			last := place(rows[i-1])
+			out.NextCursor = cursorText(kind, strconv.FormatInt(int64(last.At), 10), last.ID)
+			break
+		}
+		out.Data = append(out.Data, record(v))
+	}
+	return reply(out)
+}
+
+// TimeOf is a time on the wire; MaybeTime is null for one that has not come.
+func TimeOf(t core.Micros) time.Time     { return timeOf(t) }
+func MaybeTime(t core.Micros) *time.Time { return maybeTime(t) }
+
 func microsOf(text string) (core.Micros, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {

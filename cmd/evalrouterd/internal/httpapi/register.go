@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -19,6 +20,7 @@ type route struct {
 	access       access
 	scope        string
 	body         bool
+	upload       bool // the body is a file, which the handler reads
 	tag          string
 	register     func(*Server, route)
 }
@@ -132,3 +134,43 @@ func (modelSchema) Schema(r huma.Registry) *huma.Schema {
 		r.Schema(reflect.TypeFor[api.ModelRef](), true, ""),
 	}}
 }
+
+// Route is a route of a package beside this one. It passes the same gate as the
+// others, and its errors leave the same way.
+type Route struct {
+	Method, Path, ID, Summary, Tag string
+	// Scope is what a caller needs.
+	Scope string
+	// Body says that there is a JSON body, Upload that the body is a file
+	// (UploadOf).
+	Body, Upload bool
+	made         route
+}
+
+// On gives a route its handler.
+func On[I, O any](r Route, fn func(*Server, context.Context, *I) (*O, error)) Route {
+	r.made = route{method: r.Method, path: r.Path, id: r.ID, summary: r.Summary, access: scoped, scope: r.Scope, body: r.Body, upload: r.Upload, tag: r.Tag}.on(handle(fn))
+	return r
+}
+
+// Answer is a record as an answer.
+type Answer[T any] = answer[T]
+
+// Reply answers with a record.
+func Reply[T any](v T) *Answer[T] { return reply(v) }
+
+// Replayable is the answer of a request that is carried out once.
+type Replayable = replayable
+
+// Once carries out a request with an idempotency key, or answers as the one
+// before did. do is given what identifies it.
+func (s *Server) Once(ctx context.Context, k Keyed, op string, body []byte, do func(core.Once) (core.Admitted, error)) (*Replayable, error) {
+	o, err := k.once(op, body)
+	if err != nil {
+		return nil, err
+	}
+	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return do(core.Once{Op: o.op, Key: o.key, Hash: o.hash}) })
+}
+
+// Record is a record as it is written on the wire.
+func Record(v any) ([]byte, error) { return marshal(v) }

@@ -16,6 +16,7 @@ type contextKey int
 const (
 	requestIDKey contextKey = iota
 	callerKey
+	uploadKey
 )
 
 func requestID(ctx context.Context) string {

@@ -10,6 +10,9 @@ func (s *Server) routes() []route {
 	all = append(all, connectionRoutes()...)
 	all = append(all, runRoutes()...)
 	all = append(all, accountRoutes()...)
+	for _, r := range s.o.More {
+		all = append(all, r.made)
+	}
 	return append(all, serviceRoutes()...)
 }
 

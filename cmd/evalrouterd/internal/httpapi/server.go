@@ -103,6 +103,9 @@ type Options struct {
 	Changes     Changes
 	Waker       Waker
 	Adapters    provider.Set
+	// More are routes of other packages, and Features what they add.
+	More     []Route
+	Features []string
 	// Discover looks for model servers on this machine; nil where callers are
 	// not its owner.
 	Discover func(context.Context) (servers []discover.Server, ports []int)

@@ -14,8 +14,9 @@ import (
 )
 
 // visible is the condition under which a workspace sees a profile. One whose
-// tasks are still being written does not exist yet.
-const visible = `(workspace_id = '' OR workspace_id = $1) AND status <> 'staging'`
+// tasks are still being written does not exist yet, nor does a workspace's own
+// before the record that it made it.
+const visible = `(workspace_id = '' OR workspace_id = $1) AND status <> 'staging' AND NOT (workspace_id <> '' AND status = 'candidate')`
 
 // Profiles lists the benchmarks that a workspace sees, by slug, newest
 // version first. An empty scope sees public ones only.

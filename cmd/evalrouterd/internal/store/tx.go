@@ -9,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 )
 
 // tx is an open write transaction with one fixed time.
@@ -140,4 +141,27 @@ func calm(fn func(*tx) error, t *tx) (err error) {
 		}
 	}()
 	return fn(t)
+}
+
+// door is a transaction as the packages beside this one see it.
+type door struct{ *tx }
+
+func (d door) Exec(q string, args ...any) (int64, error) { return d.exec(q, args...) }
+func (d door) One(q string, args ...any) error           { return d.one(q, args...) }
+func (d door) Row(q string, args ...any) private.Row     { return d.row(q, args...) }
+func (d door) Now() core.Micros                          { return d.now }
+func (d door) Recall(sc core.Scope, o core.Once) (out core.Admitted, ok bool, err error) {
+	ok, err = d.replay(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, &out)
+	return out, ok, err
+}
+
+func (d door) Remember(sc core.Scope, o core.Once, out core.Admitted) error {
+	return d.remember(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, out)
+}
+
+// Private is what is kept of the workspaces' own data and benchmarks.
+func (s *Store) Private() *private.Store {
+	return private.New(s.read, func(ctx context.Context, fn func(private.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	})
 }

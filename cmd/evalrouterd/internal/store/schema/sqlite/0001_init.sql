@@ -141,4 +141,26 @@ CREATE TABLE api_keys (
   mac BLOB NOT NULL, scopes TEXT NOT NULL, connection_id TEXT, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL DEFAULT 0,
   revoked_at INTEGER NOT NULL DEFAULT 0, last_used_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
+-- What workspaces bring: files in chunks, which go when a source fails or is
+-- archived, imports of such files, and the benchmarks that are made of them.
+CREATE TABLE benchmark_sources (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), file_name TEXT NOT NULL,
+  format TEXT NOT NULL CHECK (format IN ('jsonl', 'csv', 'parquet', 'package')), bytes INTEGER NOT NULL CHECK (bytes > 0), sha256 TEXT NOT NULL,
+  received INTEGER NOT NULL DEFAULT 0 CHECK (received >= 0 AND received <= bytes), row_count INTEGER NOT NULL DEFAULT 0, columns_doc TEXT NOT NULL DEFAULT '[]',
+  status TEXT NOT NULL CHECK (status IN ('pending', 'completed', 'failed', 'archived')), error_code TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '', uri TEXT NOT NULL,
+  actor TEXT NOT NULL, created_at INTEGER NOT NULL, archived_at INTEGER NOT NULL DEFAULT 0, CHECK (status <> 'completed' OR received = bytes)) STRICT;
+CREATE INDEX benchmark_sources_workspace ON benchmark_sources (workspace_id, created_at, id);
+CREATE INDEX benchmark_sources_uri ON benchmark_sources (workspace_id, uri);
+CREATE TABLE benchmark_source_chunks (
+  source_id TEXT NOT NULL REFERENCES benchmark_sources (id), start INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (source_id, start)) STRICT;
+CREATE TABLE benchmark_imports (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), source TEXT NOT NULL, paths_doc TEXT NOT NULL, commit_sha TEXT NOT NULL DEFAULT '',
+  files_doc TEXT NOT NULL DEFAULT '[]', status TEXT NOT NULL CHECK (status IN ('running', 'completed', 'failed')), error_code TEXT NOT NULL DEFAULT '',
+  actor TEXT NOT NULL, created_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE private_benchmarks (
+  profile_id TEXT PRIMARY KEY REFERENCES profiles (id), workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, task TEXT NOT NULL,
+  source_uri TEXT NOT NULL, manifest_sha256 TEXT NOT NULL, task_count INTEGER NOT NULL, actor TEXT NOT NULL, created_at INTEGER NOT NULL,
+  archived_at INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX private_benchmarks_workspace ON private_benchmarks (workspace_id, created_at, profile_id);
+
 -- +goose Down
