@@ -48,6 +48,7 @@ func commands() []command {
 		{"keys revoke", "PREFIX", "end an API key at once; its prefix was shown when it was made", keysRevokeCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
 		{"migrate-to", "[POSTGRES]", "move an installation from its data directory to an empty PostgreSQL", migrateCommand},
+		{"backup", "FILE", "copy the database of a data directory, beside a service that runs", backupCommand},
 		{"restore", "", "say that the database was restored, or restore it from a backup: nobody is called before an acknowledgement", restoreCommand},
 		{"recover", "", "show what a restored database stopped, and let calls be made again", recoverCommand},
 		{"audit", "", "recompute every balance and invariant from the record", auditCommand},

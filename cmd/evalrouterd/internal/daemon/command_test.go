@@ -64,6 +64,10 @@ func TestUsage(t *testing.T) {
 		{"draw of an unknown one", []string{"catalog", "add", "--data", dir, "--generate", "no-such"}, 2, "", "(invalid_request)"},
 		{"port out of range", []string{"local", "--data", dir, "--port", "70000"}, 2, "", "(invalid_input)"},
 		{"address of nobody", []string{"serve", "--data", dir, "--addr", "203.0.113.1:80"}, 2, "", "(invalid_configuration)"},
+		{"backup of nothing", []string{"backup", "--data", none, "b.db"}, 2, "", "(installation_missing)"},
+		{"backup into nothing", []string{"backup", "--data", dir}, 2, "", "something is missing: evalrouterd backup FILE"},
+		{"backup of PostgreSQL", []string{"backup", "--database", "postgres://127.0.0.1:1/x", "b.db"}, 2, "", "pg_dump"},
+		{"backup into no folder", []string{"backup", "--data", dir, filepath.Join(dir, "no-such", "b.db")}, 2, "", "nothing was copied"},
 		{"audit of a fresh installation", []string{"audit", "--data", dir}, 0, "No findings.", ""},
 		{"audit as JSON", []string{"audit", "--json", "--data", dir}, 0, `{"findings":[],"ok":true}`, ""},
 	}

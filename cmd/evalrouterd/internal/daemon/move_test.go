@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,12 +134,23 @@ func TestRestore(t *testing.T) {
 	endpoint, asked, goOn := slowEndpoint(t)
 	id := l.runOn(t, endpoint)
 	<-asked
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	took := run(t, "backup", "--data", dir, backup).ok(t) // beside the service
 	l.signal(t, syscall.SIGKILL)
 	<-l.gone
 	goOn()
-	backup := filepath.Join(t.TempDir(), "backup.db")
-	if _, err := liteOf(t, dir).Exec(`VACUUM INTO '` + backup + `'`); err != nil {
-		t.Fatal(err)
+	b, err := os.ReadFile(backup)
+	if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(b), backup); err != nil || took.stdout != sum {
+		t.Errorf("backup prints %q, %v; want %q", took.stdout, err, sum)
+	}
+	if info, err := os.Stat(backup); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup has mode %v, %v", info.Mode(), err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(backup)); err != nil || len(left) != 1 {
+		t.Errorf("beside the backup: %v, %v", left, err)
+	}
+	if got := run(t, "backup", "--data", dir, backup); got.status != 2 || !strings.Contains(got.stderr, "(destination_exists)") {
+		t.Errorf("over a backup: status %d: %s", got.status, got.stderr)
 	}
 	if got := run(t, "restore", "--data", dir, "--from", backup); got.status != 2 || !strings.Contains(got.stderr, "(destination_exists)") {
 		t.Errorf("over a database: status %d: %s", got.status, got.stderr)
