@@ -217,7 +217,10 @@ func scalar(s string) (any, error) {
 	switch {
 	case match(`[-+]?(?:0|[1-9][0-9]*)`):
 		n, err := number.ParseInt(s)
-		return value.Int(n), err
+		if err != nil {
+			return nil, err // more digits than Python reads
+		}
+		return value.Int(n), nil
 	case match(`[-+]?(?:[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?)|\.[0-9]+(?:[eE][-+][0-9]+)?`):
 		return number.ParseFloat(s)
 	case match(`[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?`),
