@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -40,11 +42,36 @@ func evalrouter() int {
 	// of the process, so that "| head -1" is no crash.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
+	a := newApp(term.System())
+	a.Began = began
+	return command.Execute(ctx, a, tree(a), os.Args[1:])
+}
+
+// newApp is one command's surroundings. A shell makes one for each of its
+// commands, over the same terminal.
+func newApp(t *term.Term) *command.App {
 	a := &command.App{
-		Term: term.System(), Version: version(), Began: began, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		Term: t, Version: version(), Began: time.Now(), Now: time.Now, Sleep: sleep, Chance: rand.Float64,
 		FindBinary: findBinary, Exec: replaceProcess, Start: startProgram, Environ: os.Environ,
 	}
-	return command.Execute(ctx, a, tree(a), os.Args[1:])
+	a.Shell = func() error { return session(a) }
+	return a
+}
+
+// session is the line-based shell. Its commands get the flags that the shell
+// was started with.
+func session(outer *command.App) error {
+	s := &shell.Shell{
+		App: outer,
+		Interrupts: func() (context.Context, context.CancelFunc) {
+			return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		},
+		Run: func(ctx context.Context, args []string) int {
+			a := newApp(outer.Term)
+			return command.Execute(ctx, a, tree(a), append(slices.Clone(outer.Args), args...))
+		},
+	}
+	return s.Start()
 }
 
 // tree is every command in the order of the help page.

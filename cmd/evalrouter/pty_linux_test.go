@@ -29,6 +29,7 @@ type terminal struct {
 	ctrl *os.File
 	cmd  *exec.Cmd
 
+	mark  int // output before it has been looked at
 	mu    sync.Mutex
 	out   bytes.Buffer
 	fresh chan struct{}
@@ -500,18 +501,103 @@ func TestStatusTable(t *testing.T) {
 	}
 }
 
-// EVALROUTER_TUI=off, or no full-screen workspace beside it: a page to start from.
-func TestStartPage(t *testing.T) {
+// EVALROUTER_TUI=off, or no full-screen workspace beside it: the line-based
+// shell. TUI-20: its pages stay until Enter, Escape or Left.
+func TestShell_TUI20(t *testing.T) {
+	t.Parallel()
+	for name, back := range map[string]string{"Enter": "\r", "Escape": "\x1b", "Left": "\x1b[D"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := fakeService(t)
+			x := inTerminal(t, f, t.TempDir(), "", []string{"EVALROUTER_TUI=off"})
+			x.expect("1  Run a benchmark")
+			x.expect("Number, or a command such as catalog: ")
+			for _, page := range []struct{ typed, line, shows string }{
+				{"7", "$ evalrouter credits", "Available  $100.00"},
+				{"help exit", "$ evalrouter help exit", "the service stayed out of reach"},
+				{"catalog --slug dates", "$ evalrouter catalog --slug dates", "dates@1"},
+				{"8", "$ evalrouter options", "SETTING"},
+				{"nosuch", "$ evalrouter nosuch", "there is no command"},
+			} {
+				seen := len(x.text())
+				x.send(page.typed + "\n")
+				x.expectAfter(seen, "goes back. ")
+				if out := x.text()[seen:]; !strings.Contains(out, page.line) || !strings.Contains(out, page.shows) || strings.Contains(out, "Number, or") {
+					t.Errorf("%s: the page does not stay, or is another:\n%s", page.typed, out)
+				}
+				seen = len(x.text())
+				x.send(back)
+				x.expectAfter(seen, "Number, or a command")
+			}
+			x.send("exit\n")
+			if out := x.exit(0); !strings.Contains(out, "Come back: evalrouter status") {
+				t.Errorf("the end:\n%s", out)
+			}
+			if len(f.Mutations()) != 0 {
+				t.Errorf("looking around changed something: %v", f.Mutations())
+			}
+		})
+	}
+}
+
+// The journeys of the shell in plain lines, as ACCESSIBLE=1 and a dumb terminal
+// get them: a run, its page, its results, the benchmarks and the models.
+func TestShellJourney(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
-	out := inTerminal(t, f, t.TempDir(), "", []string{"EVALROUTER_TUI=off"}).exit(0)
-	for l := range strings.Lines(out) {
-		if len(l) > 82 {
-			t.Errorf("a line of %d characters: %q", len(l), l)
-		}
+	x := inTerminal(t, f, t.TempDir(), "", []string{"ACCESSIBLE=1", "EVALROUTER_TUI=off"})
+	say := func(prompt, typed string) {
+		t.Helper()
+		x.expectAfter(x.mark, prompt)
+		x.mark = len(x.text())
+		x.send(typed + "\n")
 	}
-	if !strings.Contains(out, "evalrouter demo") || len(f.Mutations()) != 0 {
-		t.Errorf("page:\n%s", out)
+	say("Number, or", "1")
+	say("Benchmark: ", "dates")
+	say("Model: ", "practice.solver-80")
+	say("How many tasks", "5")
+	say("Spending cap in USD, hard [5.00]: ", "1")
+	say("Type start to say yes: ", "start")
+	say("goes back. ", "")
+	say("Number, or", "2")
+	x.expectAfter(x.mark, "dates@1")
+	say("Run to open", "")
+	say("Number, or", "4")
+	say("Benchmark to read about", "logic@1")
+	x.expectAfter(x.mark, "Five-option logic")
+	say("goes back. ", "")
+	say("Benchmark to read about", "")
+	say("Number, or", "5")
+	say("Model to read about", "practice.echo")
+	x.expectAfter(x.mark, "reasoning: ")
+	say("goes back. ", "")
+	say("Model to read about", "")
+	say("Number, or", "catalog | head")
+	x.expectAfter(x.mark, "one command at a time")
+	say("Number, or", "0")
+	if out := x.exit(0); strings.Contains(out, "\x1b") {
+		t.Errorf("a simple terminal got an escape sequence: %q", out)
+	}
+	if f.Runs() != 1 {
+		t.Errorf("%d runs", f.Runs())
+	}
+}
+
+// expectAfter is expect for what comes behind a length of output.
+func (x *terminal) expectAfter(from int, text string) {
+	x.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for !strings.Contains(x.text()[from:], text) {
+		select {
+		case <-x.fresh:
+		case <-x.done:
+			if strings.Contains(x.text()[from:], text) {
+				return
+			}
+			x.t.Fatalf("the process ended without %q:\n%s", text, x.text()[from:])
+		case <-deadline:
+			x.t.Fatalf("no %q in:\n%s", text, x.text()[from:])
+		}
 	}
 }
 

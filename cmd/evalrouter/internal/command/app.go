@@ -39,6 +39,8 @@ type App struct {
 	Exec func(path string, args []string) error
 	// Start starts a program of the desktop and leaves it alone.
 	Start func(name string, args ...string) error
+	// Shell is the line-based shell.
+	Shell func() error
 	// Environ is the environment that a started service gets.
 	Environ func() []string
 

@@ -188,6 +188,7 @@ func modelColumns() []table.Column[api.ManagedRoute] {
 		{Name: "kind", Text: func(r rec) string { return map[bool]string{true: "simulated", false: "real"}[r.Simulated] }},
 		{Name: "status", Wide: true, Text: func(r rec) string { return r.Status }},
 		{Name: "id", Wide: true, Whole: true, Text: func(r rec) string { return r.ModelID }},
+		{Name: "reasoning", Wide: true, Text: func(r rec) string { return ReasoningControls(r.Reasoning) }},
 		{Name: "capabilities", Wide: true, Text: func(r rec) string { return strings.Join(r.Capabilities, ", ") }},
 	}
 }

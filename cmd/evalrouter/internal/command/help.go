@@ -7,7 +7,7 @@ import (
 )
 
 // bare is evalrouter without a command. A script gets the help page and an
-// error; a person gets the full-screen workspace, or a page to start from.
+// error; a person gets the full-screen workspace, or the line-based shell.
 func (a *App) bare(root *argv.Command) error {
 	if !a.Attended() || !a.Term.OutTTY {
 		if a.WantsJSON() {
@@ -23,18 +23,5 @@ func (a *App) bare(root *argv.Command) error {
 			return a.Exec(path, []string{"evalrouter-tui"})
 		}
 	}
-	p := a.Term.OutPage()
-	p.Line("EvalRouter %s - run benchmarks under a reviewed quote and a hard cap", a.Version)
-	p.Line("")
-	for _, row := range [][3]string{
-		{"Try it now", "evalrouter demo", "offline, no account"},
-		{"Look around", "evalrouter catalog", "what can be run"},
-		{"Your model", "evalrouter connections create", "OpenAI-compatible"},
-		{"Run", "evalrouter run BENCHMARK --model MODEL", "quote first"},
-	} {
-		p.Line("  %-11s  %-38s  %s", row[0], row[1], row[2])
-	}
-	p.Line("")
-	p.Line("Everything else: evalrouter --help      Settings: evalrouter options")
-	return p.Failure()
+	return a.Shell()
 }

@@ -26,6 +26,9 @@ const (
 	Plain = "plain"
 	JSON  = "json"
 	Off   = "off"
+	// Spoken is what auto is for somebody who hears or feels the screen: a
+	// sentence for every tenth and every change of the phase.
+	Spoken = "spoken"
 )
 
 const (
@@ -79,6 +82,10 @@ func (p *Printer) Show(u flow.Update) {
 		p.shown = now
 		return
 	}
+	if p.mode == Spoken {
+		p.speak(u, rec)
+		return
+	}
 	if u.Down > 0 {
 		p.report(u, rec, now)
 		return
@@ -102,6 +109,32 @@ func (p *Printer) Done() {
 func differs(a, b api.Progress) bool {
 	return a.Phase != b.Phase || a.Processed != b.Processed || a.Errors != b.Errors || a.SpendMicrousd != b.SpendMicrousd ||
 		(a.Planned == nil) != (b.Planned == nil) || a.Planned != nil && *a.Planned != *b.Planned
+}
+
+// speak says a sentence where something changed that is worth one.
+func (p *Printer) speak(u flow.Update, r api.Progress) {
+	if u.Down > 0 {
+		if !p.outage {
+			fmt.Fprintf(p.W, "Not connected, trying again. %s\n", plain.Line(flow.Cause(u.Cause)))
+		}
+		p.outage = true
+		return
+	}
+	if p.outage {
+		io.WriteString(p.W, "Connected again.\n")
+	}
+	p.outage = false
+	pc, known := flow.Percent(r)
+	was, _ := flow.Percent(p.last)
+	if p.started && r.Phase == p.last.Phase && (!known || pc/10 == was/10) {
+		return
+	}
+	p.started, p.last = true, r
+	text := string(plain.Line(string(r.Phase)))
+	if known {
+		text += fmt.Sprintf(", %d percent, %s of %s tasks", pc, command.Thousands(r.Processed), command.Thousands(*r.Planned))
+	}
+	fmt.Fprintf(p.W, "The run is %s, %s, %s spent.\n", text, command.Count(r.Errors, "error"), command.Money(r.SpendMicrousd))
 }
 
 func (p *Printer) record(r api.Progress) {

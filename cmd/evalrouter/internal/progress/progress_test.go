@@ -184,3 +184,36 @@ func TestPercentageNeedsCounts_PRG04(t *testing.T) {
 		})
 	}
 }
+
+// A sentence for every tenth and every phase, and no more.
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	var out bytes.Buffer
+	p := progress.New(&out, progress.Spoken, true, false, func() int { return 80 }, func() time.Time { return c.now })
+	show := func(s float64, status api.RunStatus, done int, down time.Duration) {
+		u := update(c, s, status, done)
+		u.Run.PlannedCount, u.Down = 40, down
+		p.Show(u)
+	}
+	show(0, api.StatusQueued, 0, 0)
+	for i := range 41 {
+		show(float64(i), api.StatusRunning, i, 0)
+	}
+	show(50, api.StatusRunning, 40, time.Second)
+	show(51, api.StatusRunning, 40, 2*time.Second)
+	show(52, api.StatusRunning, 40, 0)
+	show(60, api.StatusCompleted, 40, 0)
+	p.Done()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{
+		"The run is queued, 0 percent, 0 of 40 tasks, 0 errors, $0.0001 spent.", "The run is running, 0 percent, 0 of 40 tasks, 0 errors, $0.0001 spent.",
+		"The run is running, 10 percent, 4 of 40 tasks, 0 errors, $0.0001 spent.",
+	}
+	if len(lines) != 1+11+2+1 || strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\r") {
+		t.Errorf("%d lines:\n%s", len(lines), out.String())
+	}
+	if d := cmp.Diff(want, lines[:3]); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}

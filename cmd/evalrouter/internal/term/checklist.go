@@ -26,7 +26,7 @@ func (t *Term) Checklist(ctx context.Context, title string, items []string, leas
 		return nil, err
 	}
 	l := &checklist{t: t, title: title, items: items, least: least, most: most, on: make([]bool, len(items))}
-	chosen, err := answer(ctx, l.run)
+	chosen, err := answer(ctx, t, l.run)
 	return chosen, errors.Join(err, restore())
 }
 
@@ -65,7 +65,7 @@ func (l *checklist) run() ([]int, error) {
 			l.note = fmt.Sprintf("select at least %d first", l.least)
 		case keyLeave:
 			return nil, ErrDeclined
-		case keyOther:
+		case keyOther, keyLeft:
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (t *Term) Ask(ctx context.Context, prompt string) (string, error) {
 	if _, err := io.WriteString(t.Err, string(plain.Line(prompt))); err != nil {
 		return "", err
 	}
-	line, err := answer(ctx, func() (string, error) { return readLine(t.In) })
+	line, err := answer(ctx, t, func() (string, error) { return readLine(t.In) })
 	if errors.Is(err, ErrDeclined) {
 		_, _ = io.WriteString(t.Err, "\n") // what follows must not stand behind the prompt
 	}
@@ -39,8 +39,34 @@ func (t *Term) AskSecret(ctx context.Context, prompt string) (string, error) {
 		io.Reader
 		io.Writer
 	}{t.In, t.Err}, "")
-	s, err := answer(ctx, func() (string, error) { return console.ReadPassword(string(plain.Line(prompt))) })
+	s, err := answer(ctx, t, func() (string, error) { return console.ReadPassword(string(plain.Line(prompt))) })
 	return s, errors.Join(err, restore())
+}
+
+// Pause keeps what is on the screen in view until Enter, Escape or Left. A simple
+// terminal waits for Enter. Whatever ends it is a way back, not an error.
+func (t *Term) Pause(ctx context.Context, prompt string) error {
+	if t.Simple() {
+		_, err := t.Ask(ctx, prompt)
+		return err
+	}
+	restore, err := t.Raw()
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(t.Err, string(plain.Line(prompt))); err != nil {
+		return errors.Join(err, restore())
+	}
+	_, err = answer(ctx, t, func() (bool, error) {
+		for {
+			k, err := readKey(t.In)
+			if err != nil || k == keyEnter || k == keyLeave || k == keyLeft {
+				return true, err
+			}
+		}
+	})
+	_, _ = io.WriteString(t.Err, "\r\n")
+	return errors.Join(err, restore())
 }
 
 // Confirm asks for a decision to spend. The cursor stands on the second
@@ -54,7 +80,7 @@ func (t *Term) Confirm(ctx context.Context, title, yes, no, word string) (bool, 
 	if err != nil {
 		return t.confirmWord(ctx, title, word)
 	}
-	ok, err := answer(ctx, func() (bool, error) { return t.choose(title, yes, no) })
+	ok, err := answer(ctx, t, func() (bool, error) { return t.choose(title, yes, no) })
 	return ok, errors.Join(err, restore())
 }
 
@@ -97,7 +123,7 @@ func (t *Term) choose(title, yes, no string) (bool, error) {
 			return first, nil
 		case keyLeave:
 			return false, ErrDeclined
-		case keyOther, keySpace:
+		case keyOther, keySpace, keyLeft:
 			continue
 		}
 		if err := draw(first, true); err != nil {
@@ -114,6 +140,7 @@ const (
 	keyDown
 	keyToggle
 	keySpace
+	keyLeft
 	keyEnter
 	keyLeave
 )
@@ -138,6 +165,8 @@ func readKey(r io.Reader) (key, error) {
 		return keyToggle, nil
 	case " ":
 		return keySpace, nil
+	case "\x1b[D", "\x1bOD":
+		return keyLeft, nil
 	case "\r", "\n":
 		return keyEnter, nil
 	case "\x03", "\x04", "\x1b", "q":
@@ -167,7 +196,7 @@ func readLine(r io.Reader) (string, error) {
 // answer waits for a read or for the end of ctx. A read that is waiting for a
 // key cannot be called back, so after the end of ctx it stays behind until the
 // process ends, which a declined question leads to.
-func answer[T any](ctx context.Context, read func() (T, error)) (T, error) {
+func answer[T any](ctx context.Context, t *Term, read func() (T, error)) (T, error) {
 	type result struct {
 		v   T
 		err error
@@ -182,6 +211,7 @@ func answer[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}()
 	select {
 	case <-ctx.Done():
+		t.Abandoned = true
 		var none T
 		return none, ErrDeclined
 	case r := <-done:

@@ -27,6 +27,9 @@ type Term struct {
 	Env func(name string) (string, bool)
 	// Colour is --color: auto when empty.
 	Colour string
+	// Abandoned says that a question was left by an interrupt, so that somebody
+	// still waits for the next line of In and no other question can be asked.
+	Abandoned bool
 	// Home is the user's home directory, Dir the working directory.
 	Home, Dir string
 	// Raw switches the terminal behind In to single keys until restore is

@@ -107,7 +107,7 @@ func modelLines(able []api.CompatibleRoute) (out []string) {
 		if r.Simulated && !strings.Contains(name, "simulated") {
 			name = strings.TrimSpace(name + "  simulated")
 		}
-		rows = append(rows, [3]string{id, controls(r.Reasoning), name})
+		rows = append(rows, [3]string{id, command.ReasoningControls(r.Reasoning), name})
 		for i := range widths {
 			widths[i] = max(widths[i], len(rows[len(rows)-1][i]))
 		}
@@ -116,24 +116,6 @@ func modelLines(able []api.CompatibleRoute) (out []string) {
 		out = append(out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", widths[0], r[0], widths[1], r[1], r[2]), " "))
 	}
 	return out
-}
-
-// controls says in a few words what can be chosen about reasoning.
-func controls(c *api.ReasoningControls) string {
-	if c == nil {
-		return ""
-	}
-	switch {
-	case c.Mode == "efforts":
-		return "reasoning: " + strings.Join(c.Efforts, ", ")
-	case c.Mode == "budget" && c.Budget != nil:
-		return fmt.Sprintf("reasoning: %s to %s tokens", command.Thousands(c.Budget.MinTokens), command.Thousands(c.Budget.MaxTokens))
-	case c.Mode == "fixed":
-		return "reasoning: fixed"
-	case c.Mode == "provider_default":
-		return "reasoning: provider's default"
-	}
-	return ""
 }
 
 // askReasoning asks for the setting of the picked route, where there is one to
