@@ -23,6 +23,13 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 )
 
+func fakeService(t *testing.T) *apitest.Fake {
+	t.Helper()
+	f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
+	t.Cleanup(f.Close)
+	return f
+}
+
 // process is evalrouter as a process of its own, against a service.
 func process(t *testing.T, home, base, token string, env []string, args ...string) *exec.Cmd {
 	t.Helper()

@@ -163,13 +163,6 @@ func (x *terminal) exit(want int) string {
 	return x.text()
 }
 
-func fakeService(t *testing.T) *apitest.Fake {
-	t.Helper()
-	f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Credits: 100 * usd.Dollar})
-	t.Cleanup(f.Close)
-	return f
-}
-
 const question = "Start run with a $1.00 cap?"
 
 // The question that spends: only Enter on "Start run" starts.

@@ -4,7 +4,8 @@
 // the covered list is behind the tests, and, where the requirement text stands beside the repository, when the
 // committed list of ids differs from it. -update writes docs/requirements-covered.txt anew; -sync writes
 // docs/requirements.txt from the requirement text; -missing adds the ids that no test names; -where ID prints the
-// tests that name it.
+// tests that name it; -owed N prints the ids of a step of the work that no test names. docs/requirements-steps.txt says
+// which step owns which id and which steps are closed; a closed step that owes an id fails.
 package main
 
 import (
@@ -26,9 +27,10 @@ func main() {
 }
 
 type command struct {
-	root, list, covered, spec string
-	update, missing, sync     bool
-	where                     string
+	root, list, covered, spec, plan string
+	update, missing, sync           bool
+	where                           string
+	owed                            int
 }
 
 // run returns 0 when the books are right, 1 when they are not, 2 for wrong usage. shared is the folder of reference
@@ -41,11 +43,13 @@ func run(args []string, shared string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.update, "update", false, "write the covered list anew")
 	flags.BoolVar(&c.missing, "missing", false, "list the ids that no test names")
 	flags.BoolVar(&c.sync, "sync", false, "write the list of ids from the requirement text first")
+	flags.IntVar(&c.owed, "owed", 0, "print the ids of this step that no test names")
 	flags.StringVar(&c.where, "where", "", "print the tests that name this id")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	c.list = filepath.Join(c.root, "docs", "requirements.txt")
+	c.plan = filepath.Join(c.root, "docs", "requirements-steps.txt")
 	c.covered = filepath.Join(c.root, "docs", "requirements-covered.txt")
 	if shared == "" {
 		shared = filepath.Join(c.root, "..", "shared")
@@ -93,6 +97,16 @@ func (c command) run(out io.Writer) (bool, error) {
 		return printPlaces(out, c.where, places[c.where]), nil
 	}
 	report := requirement.Compile(items, covered, places)
+	plan, err := c.readPlan()
+	if err != nil {
+		return false, err
+	}
+	if c.owed != 0 {
+		for _, id := range plan.Owed(report, c.owed) {
+			fmt.Fprintln(out, id)
+		}
+		return true, nil
+	}
 	report.Print(out, c.missing)
 	specOK, err := c.compareSpec(out, items)
 	if err != nil {
@@ -101,7 +115,7 @@ func (c command) run(out io.Writer) (bool, error) {
 	if c.update {
 		return specOK && c.unknownOK(out, report, places), c.writeCovered(out, report)
 	}
-	return c.judge(out, report, places) && specOK, nil
+	return c.judge(out, report, places) && printFaults(out, plan.Faults(report)) && specOK, nil
 }
 
 func (c command) syncList() error {
@@ -128,6 +142,25 @@ func (c command) readCovered() ([]string, error) {
 		return nil, fmt.Errorf("read covered ids: %w", err)
 	}
 	return requirement.ParseCovered(string(text))
+}
+
+// readPlan gives an empty plan where there is no file: then no step is closed.
+func (c command) readPlan() (requirement.Plan, error) {
+	text, err := os.ReadFile(c.plan)
+	if errors.Is(err, fs.ErrNotExist) {
+		return requirement.Plan{}, nil
+	}
+	if err != nil {
+		return requirement.Plan{}, fmt.Errorf("read plan: %w", err)
+	}
+	return requirement.ParsePlan(string(text))
+}
+
+func printFaults(out io.Writer, faults []string) bool {
+	for _, f := range faults {
+		fmt.Fprintln(out, f)
+	}
+	return len(faults) == 0
 }
 
 func (c command) writeCovered(out io.Writer, r requirement.Report) error {

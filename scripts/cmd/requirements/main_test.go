@@ -124,3 +124,39 @@ func TestBooks(t *testing.T) {
 		})
 	}
 }
+
+// A closed step owes nothing; an open one may.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, plan string
+		code       int
+		want       string
+	}{
+		{"no plan", "", 0, ""},
+		{"an open step", "step 1 ZZA\n", 0, ""},
+		{"a closed step that owes", "step 1 ZZA\nclosed 1\n", 1, "ZZA-02 belongs to step 1, which is closed, and no test names it"},
+		{"given to a later step", "step 1 ZZA\nlater 2 ZZA-02 # why\nclosed 1\n", 0, ""},
+		{"until that one is closed", "step 1 ZZA\nlater 2 ZZA-02\nclosed 1 2\n", 1, "ZZA-02 belongs to step 2"},
+		{"an id that does not exist", "later 2 ZZA-99\n", 1, "the plan names ZZA-99, which is no requirement"},
+		{"an area that does not exist", "step 2 ZZQ\n", 1, "the plan names ZZQ"},
+		{"twice", "step 1 ZZA\nstep 2 ZZA\n", 1, "line 2: ZZA stands twice"},
+		{"another word", "steps 1 ZZA\n", 1, "line 1: want step N"},
+		{"no number", "step one ZZA\n", 1, "is no step"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root := tree(t, map[string]string{"repo/docs/requirements-steps.txt": tt.plan})
+			var out, errs bytes.Buffer
+			if code := run([]string{"-root", root}, "", &out, &errs); code != tt.code || !strings.Contains(out.String()+errs.String(), tt.want) {
+				t.Errorf("code %d, want %d and %q:\n%s%s", code, tt.code, tt.want, &out, &errs)
+			}
+		})
+	}
+	root := tree(t, map[string]string{"repo/docs/requirements-steps.txt": "step 1 ZZA\nstep 2 ZZB\n"})
+	var out bytes.Buffer
+	if code := run([]string{"-root", root, "-owed", "2"}, "", &out, &out); code != 0 || out.String() != "ZZB-01\nZZB-102\n" {
+		t.Errorf("owed: code %d, %q", code, out.String())
+	}
+}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -60,4 +61,42 @@ func show(s *string) string {
 		return "nothing"
 	}
 	return *s
+}
+
+// REC-14: a run needs nobody who watches it. Its watchers' connections are cut
+// while its calls are in flight, and it goes on to its end.
+func TestWatchersLeave_REC14(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	release := make(chan struct{})
+	stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-release
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}}`))
+	}))
+	defer stub.Close()
+	var c struct{ ID string }
+	h.send("POST", "/v1/connections", object{"name": "n", "base_url": stub.URL + "/v1", "model_id": "m"}).want(t, 200).into(t, &c)
+	id := h.started(h.quote(object{"model": object{"kind": "connection", "connection_id": c.ID}}), "rec-14")
+	ctx, cut := context.WithCancel(t.Context())
+	left := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := h.try("GET", "/v1/runs/"+id+"/events?wait_seconds=20&after=1000000", nil, func(r *http.Request) { *r = *r.WithContext(ctx) })
+			left <- err
+		}()
+	}
+	cut()
+	for range 3 {
+		if err := <-left; err == nil {
+			t.Error("a watcher got an answer, so that nothing was cut")
+		}
+	}
+	close(release)
+	h.await(id)
+	var r api.RunRecord
+	h.send("GET", "/v1/runs/"+id, nil).want(t, 200).into(t, &r)
+	if r.Status != api.StatusCompleted || r.GradedCount != r.PlannedCount {
+		t.Errorf("the run is %s with %d of %d graded", r.Status, r.GradedCount, r.PlannedCount)
+	}
 }
