@@ -44,7 +44,7 @@ func evalrouter() int {
 
 	a := newApp(term.System())
 	a.Began = began
-	return command.Execute(ctx, a, tree(a), os.Args[1:])
+	return guarded(a, func() int { return command.Execute(ctx, a, tree(a), os.Args[1:]) })
 }
 
 // newApp is one command's surroundings. A shell makes one for each of its

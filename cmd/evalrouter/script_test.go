@@ -86,6 +86,7 @@ func scriptEvalrouter(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want := scriptNumber(ts, args[0])
 	all := append([]string{"--base-url", scriptFake(ts).URL, "--allow-http"}, args[1:]...)
+	before := effects(scriptFake(ts))
 	err := ts.Exec("evalrouter", all...)
 	got := 0
 	var exit *exec.ExitError
@@ -98,7 +99,20 @@ func scriptEvalrouter(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+	if after := effects(scriptFake(ts)); want == 2 && after != before {
+		ts.Fatalf("exit code 2 says that nothing happened, and %d requests changed something", after-before)
+	}
 	checkNext(ts, ts.ReadFile("stdout")+ts.ReadFile("stderr"))
+}
+
+// effects counts the requests that changed something. A quote changes nothing.
+func effects(f *apitest.Fake) (n int) {
+	for _, m := range f.Mutations() {
+		if m.Status < 300 && m.Path != "/v1/quotes" {
+			n++
+		}
+	}
+	return n
 }
 
 // checkNext reads every command line that an output advises: advice that does

@@ -18,7 +18,9 @@ const Bench = "evalrouter-bench"
 func Benchmark(a *App) *argv.Command {
 	sub := func(name, args, short string, examples ...string) *argv.Command {
 		c := a.bench(name, args, short)
-		c.Examples = append(c.Examples, "evalrouter benchmark "+name+" "+examples[0])
+		for _, e := range examples {
+			c.Examples = append(c.Examples, "evalrouter benchmark "+name+" "+e)
+		}
 		return c
 	}
 	return &argv.Command{
@@ -26,11 +28,11 @@ func Benchmark(a *App) *argv.Command {
 		Long:     "No account, no network request; nothing of a package is executed. The work is\ndone by " + Bench + ".",
 		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine", "evalrouter benchmark validate ./my-benchmark"},
 		Sub: []*argv.Command{
-			sub("init", "DIR --namespace NAMESPACE --name NAME", "Write a draft benchmark into a new folder", "./my-benchmark --namespace acme --name mine"),
-			sub("validate", "DIR_OR_BUNDLE", "Say whether a package is valid, and what is wrong", "./my-benchmark"),
-			sub("lint", "DIR_OR_BUNDLE [--strict]", "Say whether a valid package is a good benchmark", "./my-benchmark"),
-			sub("preview", "DIR_OR_BUNDLE [--outputs FILE]", "Show what a model is asked and how answers grade", "./my-benchmark --limit 1"),
-			sub("bundle", "DIR [--output PATH]", "Write a valid package as one zip file", "./my-benchmark"),
+			sub("init", "DIR --namespace NAMESPACE --name NAME", "Write a draft benchmark into a new folder", "./my-benchmark --namespace acme --name mine", "./mine --namespace acme --name mine --json"),
+			sub("validate", "DIR_OR_BUNDLE", "Say whether a package is valid, and what is wrong", "./my-benchmark", "./my-benchmark --json"),
+			sub("lint", "DIR_OR_BUNDLE [--strict]", "Say whether a valid package is a good benchmark", "./my-benchmark", "./my-benchmark --json"),
+			sub("preview", "DIR_OR_BUNDLE [--outputs FILE]", "Show what a model is asked and how answers grade", "./my-benchmark --limit 1", "./my-benchmark --json"),
+			sub("bundle", "DIR [--output PATH]", "Write a valid package as one zip file", "./my-benchmark", "./my-benchmark --output mine.zip"),
 		},
 	}
 }

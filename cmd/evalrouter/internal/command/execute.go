@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evalrouter/evalrouter/lib/flow"
+
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/manual"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -61,7 +64,23 @@ func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int
 	return code
 }
 
+// warnOfVariables tells a person of a variable that was meant to be one of ours.
+// Programs are not told: what they set is on purpose.
+func (a *App) warnOfVariables() {
+	if !a.Attended() || a.Environ == nil {
+		return
+	}
+	for _, kv := range a.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if near := manual.Misspelt(name); near != "" {
+			a.Note("Warning  %s is not read by evalrouter; did you mean %s?", flow.Typed(name), near)
+			return
+		}
+	}
+}
+
 func (a *App) run(ctx context.Context, p *argv.Parsed) error {
+	a.warnOfVariables()
 	if a.Global.JQ != "" {
 		if _, err := a.checkJQ(); err != nil {
 			return err

@@ -31,7 +31,7 @@ func Local(a *App) *argv.Command {
 			more(fs)
 		}
 		return &argv.Command{
-			Name: name, Short: short, Flags: fs, Examples: []string{"evalrouter local " + name},
+			Name: name, Short: short, Flags: fs, Examples: []string{"evalrouter local " + name, "evalrouter local " + name + " --json"},
 			Exec: func(ctx context.Context, args []string) error {
 				if err := NoOperands(args); err != nil {
 					return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/manual"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -252,7 +253,7 @@ func (d *doctor) terminal() {
 func (d *doctor) variables() {
 	for _, kv := range d.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if near := Misspelt(name); near != "" {
+		if near := manual.Misspelt(name); near != "" {
 			d.add(Check{"variable", Note, flow.Typed(name) + " is not read by evalrouter", "did you mean " + near + "?"})
 		}
 	}
