@@ -20,11 +20,11 @@ func TestTenancy(t *testing.T) {
 	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	table := h.api.RouteTable()
-	if len(table) != 44 {
+	if len(table) != 49 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
-		path := strings.NewReplacer("{id}", "x", "{ref}", "x", "{slug}", "x", "{family}", "x").Replace(rt.Path)
+		path := strings.NewReplacer("{id}", "x", "{ref}", "x", "{slug}", "x", "{family}", "x", "{profile_id}", "x").Replace(rt.Path)
 		var body any
 		if rt.Body {
 			body = "{}"
@@ -65,6 +65,8 @@ func TestForeign(t *testing.T) {
 	quote := h.quote(nil)
 	var conn struct{ ID string }
 	h.send("POST", "/v1/connections", object{"name": "n", "base_url": "https://example.com/v1", "model_id": "m", "api_key": "k"}).want(t, 200).into(t, &conn)
+	src := h.uploaded("sums.csv", "csv", csvRows)
+	mine := h.made(sums(src.URI, nil))
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -82,6 +84,11 @@ func TestForeign(t *testing.T) {
 		{"connection check", "POST", "/v1/connections/%/check", conn.ID, ""},
 		{"connection change", "PATCH", "/v1/connections/%", conn.ID, `{"name":"stolen"}`},
 		{"connection end", "DELETE", "/v1/connections/%", conn.ID, ""},
+		{"source", "GET", "/v1/benchmark-sources/%", src.ID, ""},
+		{"source content", "PUT", "/v1/benchmark-sources/%/content", src.ID, "q"},
+		{"source end", "POST", "/v1/benchmark-sources/%/archive", src.ID, ""},
+		{"benchmark", "GET", "/v1/benchmarks/%", mine.ProfileID, ""},
+		{"benchmark end", "POST", "/v1/benchmarks/%/archive", mine.ProfileID, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
 	}
 	for _, tt := range tests {
@@ -99,7 +106,7 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
-	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger"} {
+	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks"} {
 		if r := h.send("GET", list, nil, stranger).want(t, 200); !bytes.Contains(r.body, []byte(`"data":[]`)) {
 			t.Errorf("GET %s shows a stranger %s", list, r.body)
 		}

@@ -57,5 +57,10 @@ func (h *Handlers) Routes() []httpapi.Route {
 		httpapi.On(at(http.MethodGet, "/v1/benchmark-sources", "list-benchmark-sources", read, "Your files, newest first"), h.listSources),
 		httpapi.On(at(http.MethodGet, "/v1/benchmark-sources/{id}", "get-benchmark-source", read, "One of your files"), h.getSource),
 		httpapi.On(post("/v1/benchmark-sources/{id}/archive", "archive-benchmark-source", "Take a file out of use and drop its bytes", false), h.archiveSource),
+		httpapi.On(post("/v1/benchmarks/preview", "preview-benchmark", "What a manifest would make of its source; makes nothing", true), h.preview),
+		httpapi.On(post("/v1/benchmarks", "create-benchmark", "Make a benchmark that only your workspace sees", true), h.create),
+		httpapi.On(at(http.MethodGet, "/v1/benchmarks", "list-private-benchmarks", read, "Your own benchmarks, newest first"), h.list),
+		httpapi.On(at(http.MethodGet, "/v1/benchmarks/{profile_id}", "get-private-benchmark", read, "One of your own benchmarks"), h.get),
+		httpapi.On(post("/v1/benchmarks/{profile_id}/archive", "archive-benchmark", "Take one of your own benchmarks out of use", false), h.archive),
 	}
 }

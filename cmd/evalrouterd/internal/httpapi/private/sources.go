@@ -16,6 +16,10 @@ import (
 
 // worded makes what is wrong with fields an answer.
 func worded(err error) error {
+	var rows *byob.RowsInvalid
+	if errors.As(err, &rows) {
+		return core.Refuse(core.ManifestInvalid, "%s", rows.Error()).With("error_count", rows.Report.Total).With("errors", rowErrors(rows.Report.Findings[:min(len(rows.Report.Findings), 20)]))
+	}
 	var bad *byob.Invalid
 	if !errors.As(err, &bad) {
 		return err
