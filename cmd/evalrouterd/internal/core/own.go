@@ -79,13 +79,14 @@ const (
 
 // DataImport fetches files from a hub at one commit.
 type DataImport struct {
-	ID                 ImportID
-	Source             string // as it was asked for
-	Paths              []string
-	Commit             string // 40 hex digits, "" until it is known
-	Files              []ImportedFile
-	Status             string
-	Error              string
+	ID     ImportID
+	Source string // as it was asked for
+	Paths  []string
+	Commit string // 40 hex digits, "" until it is known
+	Files  []ImportedFile
+	Status string
+	// Error is the code of why it failed, Reason the sentence.
+	Error, Reason      string
 	Actor              string
 	CreatedAt, EndedAt Micros
 }

@@ -17,6 +17,7 @@ func serveCommand(f *flagSet) action {
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	calls := f.IntLong("workspace-calls", engine.DefaultWorkspaceCalls, "how many tasks of one workspace this process has in flight at most, a `NUMBER`")
 	share := f.sharing()
+	own := f.private()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
 		at, err := data(sys)
@@ -30,7 +31,11 @@ func serveCommand(f *flagSet) action {
 		if *calls < 1 {
 			return refuse("invalid_input", "--workspace-calls is at least 1; nothing was started")
 		}
-		r := runner{sys: sys, at: at, calls: *calls, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		mine, err := own(sys)
+		if err != nil {
+			return err
+		}
+		r := runner{sys: sys, at: at, calls: *calls, own: mine, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}
 }
@@ -42,6 +47,7 @@ func localCommand(f *flagSet) action {
 	idle := f.DurationLong("idle", defaultIdle, "end after this `TIME` without a request or an active run")
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
+	own := f.private()
 	return func(ctx context.Context, sys System, _ []string) error {
 		dir, err := data(sys)
 		if err != nil {
@@ -54,7 +60,11 @@ func localCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, at: place{dir: dir, now: sys.now}, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		mine, err := own(sys)
+		if err != nil {
+			return err
+		}
+		r := runner{sys: sys, at: place{dir: dir, now: sys.now}, own: mine, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
 }

@@ -55,6 +55,7 @@ type runner struct {
 	private []string
 	// modelPorts are where a local service looks for model servers.
 	modelPorts []int
+	own        ownData
 	grace      time.Duration
 	// calls is how many tasks of one workspace may be in flight; 0 is the usual.
 	calls int
@@ -101,7 +102,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 	}
 	defer lock.Close()
 	if shared.role == roleWorker {
-		return r.labour(ctx, data, options{policy: policy, managed: routes, calls: r.calls, version: r.sys.Version, log: r.log, shared: shared})
+		return r.labour(ctx, data, options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log, shared: shared})
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -111,7 +112,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 		return errors.Join(err, l.Close(), data.close())
 	}
 	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
-	s, err := newService(data, options{policy: policy, managed: routes, calls: r.calls, version: r.sys.Version, log: r.log, shared: shared})
+	s, err := newService(data, options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log, shared: shared})
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
@@ -167,7 +168,7 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, routes *managed, 
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
-		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes,
+		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes, own: r.own,
 		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
 	})
 	if err != nil {

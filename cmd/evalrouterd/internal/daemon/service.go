@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -108,6 +109,8 @@ type service struct {
 	server  *httpapi.Server
 	pool    *netguard.Pool
 	managed *managed
+	// imports is nil where workspaces bring nothing.
+	imports *byob.Importer
 	changes *changes
 	log     *slog.Logger
 	// answers keeps what was received until it is recorded; kept is what an
@@ -120,6 +123,7 @@ type service struct {
 type options struct {
 	policy  netguard.Policy
 	managed *managed
+	own     ownData
 	// modelPorts are where model servers are looked for; nil for nowhere.
 	modelPorts []int
 	owner      string
@@ -154,7 +158,7 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	wake := waker{s.engine, s.wake, s.changes}
-	own := s.private(exports)
+	own := s.private(o, exports)
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
@@ -208,6 +212,9 @@ func (s *service) install(ctx context.Context) error {
 // closes the database.
 func (s *service) stop(ctx context.Context) error {
 	left := s.leave(ctx)
+	if s.imports != nil {
+		s.imports.Close()
+	}
 	err := s.engine.Stop(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("calls in flight were cut off; the next start marks them unknown")

@@ -10,6 +10,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/lib/api"
 )
 
 // TestTenancy asks every route of the table as everybody who must not get in.
@@ -20,7 +21,7 @@ func TestTenancy(t *testing.T) {
 	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	table := h.api.RouteTable()
-	if len(table) != 49 {
+	if len(table) != 51 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -65,7 +66,10 @@ func TestForeign(t *testing.T) {
 	quote := h.quote(nil)
 	var conn struct{ ID string }
 	h.send("POST", "/v1/connections", object{"name": "n", "base_url": "https://example.com/v1", "model_id": "m", "api_key": "k"}).want(t, 200).into(t, &conn)
+	h.importFrom(map[string]string{"a.csv": csvRows})
 	src := h.uploaded("sums.csv", "csv", csvRows)
+	var fetched api.BenchmarkImport
+	h.send("POST", "/v1/benchmark-imports", object{"source": "hf://org/set@main", "files": []string{"a.csv"}}).want(t, 200).into(t, &fetched)
 	mine := h.made(sums(src.URI, nil))
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
@@ -87,6 +91,7 @@ func TestForeign(t *testing.T) {
 		{"source", "GET", "/v1/benchmark-sources/%", src.ID, ""},
 		{"source content", "PUT", "/v1/benchmark-sources/%/content", src.ID, "q"},
 		{"source end", "POST", "/v1/benchmark-sources/%/archive", src.ID, ""},
+		{"import", "GET", "/v1/benchmark-imports/%", fetched.ID, ""},
 		{"benchmark", "GET", "/v1/benchmarks/%", mine.ProfileID, ""},
 		{"benchmark end", "POST", "/v1/benchmarks/%/archive", mine.ProfileID, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},

@@ -58,6 +58,7 @@ type harness struct {
 	engine  *engine.Engine
 	changes *changes
 	keys    *tokens
+	mine    *private.Handlers
 	log     *syncBuffer
 	now     atomic.Int64
 	ids     atomic.Int64
@@ -133,8 +134,8 @@ func (h *harness) build(opts []option) {
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
 	own := h.store.Private()
-	mine := &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
-	o.More, o.Features = mine.Routes(), mine.Features()
+	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
+	o.More, o.Features = h.mine.Routes(), h.mine.Features()
 	for _, opt := range opts {
 		opt(&o)
 	}

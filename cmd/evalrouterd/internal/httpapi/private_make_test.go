@@ -230,20 +230,6 @@ func TestBenchmarks_BEN13_EveryRowIsChecked(t *testing.T) {
 	h.send("POST", "/v1/benchmarks", sums(src.URI, object{"task": "exact_match"}), keyed("bad")).want(t, 200) // the key did nothing before
 }
 
-// A workspace has room for a thousand benchmarks of its own.
-func TestBenchmarks_Quota(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	src := h.uploaded("sums.csv", "csv", "q,a\n1+1?,2\n")
-	last := ""
-	for range core.MaxOwnBenchmarks {
-		last = h.made(sums(src.URI, nil)).ProfileID
-	}
-	h.send("POST", "/v1/benchmarks", sums(src.URI, nil), keyed("one more")).refused(t, 409, "source_quota")
-	h.send("POST", "/v1/benchmarks/"+last+"/archive", nil).want(t, 200)
-	h.made(sums(src.URI, nil))
-}
-
 // PVT-08: making benchmarks and running them are rights of their own.
 func TestBenchmarks_PVT08_Permissions(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -58,7 +57,7 @@ func text(s *string) string {
 	return *s
 }
 
-func TestSources_PVT01_UploadAndList(t *testing.T) {
+func TestSources_UploadAndList(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	lines := `{"q":"1+1?","a":"2"}` + "\n" + `{"q":"2+2?","a":"4","note":null}` + "\n"
@@ -219,27 +218,8 @@ func TestSources_Refused(t *testing.T) {
 	h.content(s.ID, csvRows+"more").refused(t, 422, "invalid_request")
 }
 
-// The workspace has room for a thousand sources; failed and archived ones do
-// not count.
-func TestSources_Quota(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	kept := h.store.Private()
-	for i := range core.MaxSources {
-		id := core.SourceID(fmt.Sprintf("s-%d", i))
-		if _, err := kept.AddSource(t.Context(), core.DataSource{ID: id, Workspace: core.Local, FileName: "f", Format: "csv", Bytes: 1, SHA256: "x", URI: string(id)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	body := object{"file_name": "a.csv", "format": "csv", "bytes": 10, "sha256": strings.Repeat("a", 64)}
-	h.send("POST", "/v1/benchmark-sources", body).refused(t, 409, "source_quota")
-	h.send("POST", "/v1/benchmark-sources", body, as(h.key(other, nil, httpapi.Scopes()...))).want(t, 200)
-	h.send("POST", "/v1/benchmark-sources/s-7/archive", nil).want(t, 200)
-	h.send("POST", "/v1/benchmark-sources", body).want(t, 200)
-}
-
 // An operator who has switched benchmarks of one's own off is heard.
-func TestSources_PVT06_SwitchedOff(t *testing.T) {
+func TestSources_SwitchedOff(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, func(o *httpapi.Options) {
 		off := &private.Handlers{}

@@ -155,7 +155,7 @@ CREATE TABLE benchmark_source_chunks (
   source_id TEXT NOT NULL REFERENCES benchmark_sources (id), start BIGINT NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (source_id, start));
 CREATE TABLE benchmark_imports (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), source TEXT NOT NULL, paths_doc TEXT NOT NULL, commit_sha TEXT NOT NULL DEFAULT '',
-  files_doc TEXT NOT NULL DEFAULT '[]', status TEXT NOT NULL CHECK (status IN ('running', 'completed', 'failed')), error_code TEXT NOT NULL DEFAULT '',
+  files_doc TEXT NOT NULL DEFAULT '[]', status TEXT NOT NULL CHECK (status IN ('running', 'completed', 'failed')), error_code TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
   actor TEXT NOT NULL, created_at BIGINT NOT NULL, ended_at BIGINT NOT NULL DEFAULT 0);
 CREATE TABLE private_benchmarks (
   profile_id TEXT PRIMARY KEY REFERENCES profiles (id), workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, task TEXT NOT NULL,
