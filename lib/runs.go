@@ -163,6 +163,11 @@ const (
 	FormatInspect     = "inspect"
 	FormatInspectJSON = "inspect-json"
 	FormatLMEval      = "lm-eval"
+	// FormatMarkdown is a summary, FormatGitHub the same for a step of GitHub
+	// Actions, FormatJUnit JUnit XML with one case a task.
+	FormatMarkdown = "md"
+	FormatGitHub   = "github"
+	FormatJUnit    = "junit"
 )
 
 // ExportQuery says in which form a finished run is wanted. Version 0 is the

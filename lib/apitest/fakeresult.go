@@ -5,12 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report"
 )
 
 // freeze makes the result of a run that has ended.
@@ -106,8 +106,8 @@ func (f *Fake) export(in *request) (*reply, *failure) {
 		b, _ = json.Marshal(f.summary(r, api.ExportSummarySchema))
 	case "csv":
 		b, kind = csvExport(r), "text/csv; charset=utf-8"
-	case "html":
-		b, kind = fmt.Appendf(nil, "<!doctype html><title>%s</title><p>%d of %d graded\n", html.EscapeString(r.rec.Name), r.rec.GradedCount, r.rec.PlannedCount), "text/html; charset=utf-8"
+	case "html", "md", "github", "junit":
+		b, kind = f.report(r, format)
 	default:
 		return nil, invalid(api.FieldError{Path: "format", Code: "unknown"})
 	}
@@ -159,6 +159,36 @@ func (f *Fake) fullExport(r *fakeRun) api.Export {
 		e.Samples = append(e.Samples, s)
 	}
 	return e
+}
+
+// report renders a run as the service does.
+func (f *Fake) report(r *fakeRun, format string) ([]byte, string) {
+	e := f.fullExport(r)
+	tasks := func(yield func(report.Task, error) bool) {
+		for i, s := range e.Samples {
+			if !yield(report.Task{Index: i, ExportSample: s}, nil) {
+				return
+			}
+		}
+	}
+	var b bytes.Buffer
+	kind := "text/markdown; charset=utf-8"
+	rep, err := report.From(e)
+	switch {
+	case err != nil:
+	case format == "html":
+		kind, err = "text/html; charset=utf-8", report.HTML(&b, rep, tasks, 0)
+	case format == "junit":
+		kind, err = "application/xml; charset=utf-8", report.JUnit(&b, rep, tasks)
+	case format == "github":
+		err = report.GitHubSummary(&b, rep, tasks)
+	default:
+		err = report.Markdown(&b, rep, tasks)
+	}
+	if err != nil {
+		panic(err) // a run of the fake always has a report
+	}
+	return b.Bytes(), kind
 }
 
 func csvExport(r *fakeRun) []byte {

@@ -51,6 +51,7 @@ func broken() map[string][][]string {
 		"api is records":                     {{"./lib/api -> ./lib"}, {"./lib/api -> github.com/google/uuid"}},
 		"client below its users":             {{"./lib -> ./lib/flow"}, {"./lib -> ./lib/profile"}},
 		"plain tools":                        {{"./lib/stat -> ./lib/usd"}, {"./lib/redact -> golang.org/x/text/width"}},
+		"reports of records":                 {{"./lib/report -> ./lib"}, {"./lib/report -> golang.org/x/net/html"}, {"./lib/report -> os"}},
 		"lib at the bottom":                  {{"./lib/flow -> ./bundle"}, {"./lib ~> ./cmd/evalrouter/x"}},
 		"lib is light":                       {{"./lib -> golang.org/x/oauth2", "golang.org/x/oauth2 -> go.opentelemetry.io/otel"}, {"./lib/local -> modernc.org/sqlite"}},
 		"bundle is offline":                  {{"./bundle -> net/http"}, {"./bundle/generic -> golang.org/x/text/width", "golang.org/x/text/width -> os/exec"}},

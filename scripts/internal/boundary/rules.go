@@ -52,6 +52,11 @@ func libRules() []Rule {
 			Why: "statistics, redaction and the text sanitiser are standard library only, so that anything may use them",
 		},
 		{
+			Name: "reports of records", From: []string{"./lib/report/..."},
+			Deny: []string{"ours", "third", "net/http/...", "os", "os/exec"}, Allow: []string{"./lib/report/...", "./lib/api/...", "./lib/plain/...", "./lib/stat/...", "./lib/usd"},
+			Why: "a report is a function of the wire records: the service and the clients render it alike",
+		},
+		{
 			Name: "lib at the bottom", From: []string{"./lib/..."}, Reach: WithTests,
 			Deny: []string{"ours"}, Allow: []string{"./lib/..."},
 			Why: "lib is imported by the other modules and imports none of them",

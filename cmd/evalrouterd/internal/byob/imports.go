@@ -223,7 +223,7 @@ func (i *Importer) file(ctx context.Context, sc core.Scope, d hub.Dataset, commi
 // Import reads an import. One that runs longer than any may has died.
 func (i *Importer) Import(ctx context.Context, sc core.Scope, id core.ImportID) (core.DataImport, error) {
 	im, err := i.Imports.Import(ctx, sc, id)
-	if err == nil && im.Status == core.ImportRunning && i.Now()-im.CreatedAt > core.Micros((importTime + time.Minute).Microseconds()) {
+	if err == nil && im.Status == core.ImportRunning && i.Now()-im.CreatedAt > core.Micros((importTime+time.Minute).Microseconds()) {
 		im.Status, im.Error, im.Reason = core.ImportFailed, "interrupted", "the import was cut off; import again"
 	}
 	return im, err

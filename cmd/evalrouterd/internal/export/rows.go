@@ -190,6 +190,10 @@ func Extension(format string) string {
 		return "eval.json"
 	case "lm-eval":
 		return "lm-eval.zip"
+	case "github":
+		return "github.md"
+	case "junit":
+		return "junit.xml"
 	}
 	return format
 }

@@ -136,7 +136,7 @@ func notices(e ended) []api.BenchmarkNotice {
 func exportSummary(e ended, schema string, now core.Micros) api.ExportSummary {
 	return api.ExportSummary{
 		Schema: schema, RunID: string(e.ID), ResultVersion: e.result.Version, WorkspaceID: string(e.Workspace), GeneratedAt: timeOf(e.result.FinalizedAt),
-		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: selectedModel(e.Quote), Summary: resultSummary(e),
+		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: selectedModel(e.Quote), Reasoning: reasoningChoice(e.Quote.Reasoning), Summary: resultSummary(e),
 		Profiles: []api.ExportProfile{exportProfile(e)}, BillingSnapshot: billing(e.result), ExportPolicy: policy(e, now), Checksum: e.result.Checksum,
 	}
 }

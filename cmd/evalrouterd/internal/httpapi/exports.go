@@ -19,11 +19,12 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report"
 )
 
 type exportInput struct {
 	ID      string `path:"id"`
-	Format  string `query:"format" enum:"json,csv,html,summary,inspect,inspect-json,lm-eval" default:"json"`
+	Format  string `query:"format" enum:"json,csv,html,summary,md,github,junit,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
 }
 
@@ -34,9 +35,6 @@ type exported struct {
 }
 
 func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
-	if in.Format == "html" {
-		return nil, feature("export_html", "this version of the service writes no HTML reports; json, csv, summary, inspect and lm-eval are there")
-	}
 	e, err := s.ended(ctx, core.RunID(in.ID), in.Version)
 	if err != nil {
 		return nil, err
@@ -76,6 +74,12 @@ func contentType(format string) string {
 	switch format {
 	case "csv":
 		return "text/csv; charset=utf-8"
+	case "html":
+		return "text/html; charset=utf-8"
+	case "md", "github":
+		return "text/markdown; charset=utf-8"
+	case "junit":
+		return "application/xml; charset=utf-8"
 	case "inspect", "lm-eval":
 		return "application/zip"
 	}
@@ -103,15 +107,83 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 		return s.source().LMEval(ctx, e.Run, out)
 	case "summary":
 		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
+	case "html", "md", "github", "junit":
+		return s.writeReport(ctx, e, format, now, out)
 	}
 	return s.writeFull(ctx, e, now, out)
+}
+
+// writeReport writes a format for people and for their tools. Reports are of
+// the records that the JSON export holds, so that no figure can differ.
+func (s *Server) writeReport(ctx context.Context, e ended, format string, now core.Micros, out io.Writer) error {
+	r, err := report.From(exportHead(e, now))
+	if err != nil {
+		return err
+	}
+	tasks := s.reportTasks(ctx, e)
+	switch format {
+	case "md":
+		return report.Markdown(out, r, tasks)
+	case "github":
+		return report.GitHubSummary(out, r, tasks)
+	case "junit":
+		return report.JUnit(out, r, tasks)
+	}
+	return report.HTML(out, r, tasks, 0)
+}
+
+// exportHead is the full export without its samples.
+func exportHead(e ended, now core.Micros) api.Export {
+	return api.Export{ExportSummary: exportSummary(e, api.ExportSchema, now), Result: resultRecord(e, now), Samples: []api.ExportSample{}}
+}
+
+// reportTasks yields the tasks of a run as reports show them: what the export
+// holds, how the answer was graded and what would have been right, but neither
+// what was asked nor what was reasoned.
+func (s *Server) reportTasks(ctx context.Context, e ended) report.Tasks {
+	source, order := s.source(), e.Quote.Order()
+	read := func(row export.Row) (report.Task, error) {
+		sample, err := s.sample(ctx, source, e, row)
+		if err != nil {
+			return report.Task{}, err
+		}
+		task, err := s.o.Catalog.Task(ctx, e.Quote.Profile, order.At(row.Idx))
+		if err != nil {
+			return report.Task{}, fmt.Errorf("read task %d: %w", row.Idx, err)
+		}
+		return report.Task{Index: row.Idx, ExportSample: sample, Extracted: row.Extracted, Span: row.Span, Rule: row.Rule, Target: task.Target}, nil
+	}
+	return func(yield func(report.Task, error) bool) {
+		for row, err := range source.Rows(ctx, e.Run, 0) {
+			var t report.Task
+			if err == nil {
+				t, err = read(row)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// sample reads one task with its answer and what judges said about it.
+func (s *Server) sample(ctx context.Context, source export.Source, e ended, row export.Row) (api.ExportSample, error) {
+	a, err := source.Answer(ctx, e.Run, row)
+	if err != nil {
+		return api.ExportSample{}, err
+	}
+	judges, err := source.Judges(ctx, e.Run, row)
+	if err != nil {
+		return api.ExportSample{}, err
+	}
+	return exportSample(e, row, a, judges), nil
 }
 
 // writeFull streams the full export: the record without its samples, then
 // one sample a line.
 func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io.Writer) error {
 	const empty = `"samples":[]}`
-	head, err := marshal(api.Export{ExportSummary: exportSummary(e, api.ExportSchema, now), Result: resultRecord(e, now), Samples: []api.ExportSample{}})
+	head, err := marshal(exportHead(e, now))
 	if err != nil {
 		return err
 	}
@@ -127,15 +199,11 @@ func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io
 		if err != nil {
 			return err
 		}
-		a, err := source.Answer(ctx, e.Run, row)
+		sample, err := s.sample(ctx, source, e, row)
 		if err != nil {
 			return err
 		}
-		judges, err := source.Judges(ctx, e.Run, row)
-		if err != nil {
-			return err
-		}
-		line, err := marshal(exportSample(e, row, a, judges))
+		line, err := marshal(sample)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 // feature_unavailable or not_found.
 func (s *Server) features() map[string]bool {
 	all := map[string]bool{
-		"groups": false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": false,
+		"groups": false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": true,
 	}
 	for _, f := range s.o.Features {
 		all[f] = true

@@ -1,0 +1,192 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// From reads a report out of a run's export without samples. e.Result must be
+// of one profile, as results are that this package is made for.
+func From(e api.Export) (Report, error) {
+	if len(e.Result.Profiles) != 1 {
+		return Report{}, fmt.Errorf("read result of run %q: it has %d profiles, want 1", plain.Line(e.RunID), len(e.Result.Profiles))
+	}
+	res, p := e.Result, e.Result.Profiles[0]
+	r := Report{
+		RunID: e.RunID, Run: plain.Line(e.RunID), Name: plain.Line(res.Summary.Name), Version: e.ResultVersion, FinishedAt: moment(res.FinalizedAt),
+		Benchmark: plain.Line(e.Identities.ProfileID), Title: plain.Line(p.Name), Model: plain.Line(res.Model.Name()), ModelID: plain.Line(e.Model.ModelID),
+		Reasoning: reasoning(e.Reasoning), Status: plain.Line(string(res.Summary.Status)), Why: why(res), Simulated: res.Simulated,
+		Figures: figures(p), Outcomes: outcomes(res.Summary.Outcomes), Coverage: covered(res, p), Money: money(e),
+		Provenance: provenance(e), Licences: licences(res), Note: plain.Line(p.UncertaintyNote), Answers: plain.Line(e.ExportPolicy.Answers),
+	}
+	for _, w := range res.Warnings {
+		r.Warnings = append(r.Warnings, plain.Line(w))
+	}
+	r.Bounds = bounds(res.Summary.Outcomes["right"], p)
+	return r, nil
+}
+
+// moment is a time as people read it, in UTC to the second.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func reasoning(c *api.ReasoningChoice) plain.Safe {
+	switch {
+	case c == nil:
+		return ""
+	case c.Effort != "":
+		return plain.Line(c.Effort)
+	case c.BudgetTokens > 0:
+		return plain.Line(Count(c.BudgetTokens) + " tokens")
+	}
+	return plain.Line(strings.ReplaceAll(c.Mode, "_", " "))
+}
+
+func why(r api.ResultRecord) plain.Safe {
+	s := ""
+	if reason := r.Summary.TerminalReason; reason != nil && *reason != "completed" {
+		s = strings.ReplaceAll(*reason, "_", " ")
+	} else if r.Summary.Status == api.StatusPartial {
+		s = "the outcome of some calls is not known"
+	}
+	if d := r.TerminalDetail; d != nil && *d != "" {
+		s = strings.TrimPrefix(s+": "+*d, ": ")
+	}
+	return plain.Line(s)
+}
+
+func covered(res api.ResultRecord, p api.ProfileResult) Coverage {
+	c := Coverage{
+		Planned: p.Planned, Graded: p.Graded, Errors: p.Errors, NotRun: p.Planned - p.Graded - p.Errors,
+		Population: p.Selection.PopulationCount, Sample: p.Selection.SelectedCount < p.Selection.PopulationCount,
+	}
+	if c.Sample && res.Coverage != nil && res.Coverage.Seed != nil {
+		c.Seed = strconv.FormatUint(uint64(*res.Coverage.Seed), 10)
+	}
+	return c
+}
+
+func money(e api.Export) Money {
+	b := e.BillingSnapshot
+	m := Money{Cap: b.CapMicrousd, Spend: b.SpendMicrousd, Unspent: max(b.CapMicrousd-b.SpendMicrousd, 0), Pending: b.Pending, Note: plain.Line(e.Result.Costs.Note)}
+	if m.Cap > 0 {
+		m.Share = int(min(float64(m.Spend)/float64(m.Cap), 1) * 1000)
+	}
+	for _, p := range e.Result.Costs.Profiles {
+		if p.TotalCostMicrousd == nil {
+			m.Outside = true
+		} else {
+			m.Metered += *p.TotalCostMicrousd - p.ChargedMicrousd
+		}
+	}
+	m.Rates = rates(e.Model.Pricing)
+	return m
+}
+
+func rates(p *api.Pricing) []Fact {
+	if p == nil {
+		return nil
+	}
+	var out []Fact
+	add := func(name string, v *usd.Micro) {
+		if v != nil {
+			out = append(out, Fact{name, plain.Line(Dollars(*v))})
+		}
+	}
+	add("Input", p.InputMicrousd)
+	add("Cached input", p.CachedInputMicrousd)
+	add("Cache write", p.CacheWriteMicrousd)
+	add("Cache write, one hour", p.CacheWriteHourMicrousd)
+	add("Output", p.OutputMicrousd)
+	add("Reasoning", p.ReasoningMicrousd)
+	if l := p.LongContext; l != nil {
+		tier := " above " + Count(int(l.AboveTokens)) + " input tokens"
+		add("Input"+tier, &l.InputMicrousd)
+		add("Cached input"+tier, &l.CachedInputMicrousd)
+		add("Output"+tier, &l.OutputMicrousd)
+		add("Reasoning"+tier, &l.ReasoningMicrousd)
+	}
+	if p.PerRequestMicrousd != nil && *p.PerRequestMicrousd > 0 {
+		add("Each request", p.PerRequestMicrousd)
+	}
+	return out
+}
+
+func provenance(e api.Export) []Fact {
+	var out []Fact
+	add := func(name, value string) {
+		if value != "" && value != "null" && value != "{}" {
+			out = append(out, Fact{name, plain.Line(value)})
+		}
+	}
+	id, m := e.Identities, e.Model
+	add("Run", e.RunID)
+	add("Result version", strconv.Itoa(e.ResultVersion))
+	add("Result SHA-256", e.Checksum)
+	add("Scope SHA-256", e.Result.ManifestHash)
+	add("Benchmark", id.ProfileID)
+	add("Manifest SHA-256", id.ManifestSHA256)
+	add("Data SHA-256", id.DatasetAssetsSHA256)
+	add("Tasks of the benchmark SHA-256", id.PopulationSHA256)
+	add("Tasks of this run SHA-256", id.TaskIDsHash)
+	add("Order of tasks", id.SamplingAlgorithm)
+	for _, p := range e.Result.Profiles {
+		add("Source", value(p.SourceURL))
+		add("Source revision", value(p.SourceRevision))
+	}
+	for _, g := range id.Graders {
+		add("Grader", g.ID+" "+g.Version)
+		add("Grader configuration SHA-256", g.SHA256)
+	}
+	add("Model", m.ModelID)
+	add("Route", value(m.RouteID))
+	add("Connection", value(m.ConnectionID))
+	add("Protocol", m.Protocol)
+	add("Revision", strconv.Itoa(m.Revision))
+	add("Generation", object(m.Generation))
+	add("Limits", object(m.Limits))
+	add("Price version", value(m.PriceVersion))
+	if m.Pricing != nil && m.Pricing.EffectiveAt != nil {
+		add("Prices since", moment(*m.Pricing.EffectiveAt))
+	}
+	return out
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// object is JSON with its keys in order; nothing that cannot be written is in a
+// record that was read from JSON.
+func object(m map[string]any) string {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func licences(r api.ResultRecord) (out []Licence) {
+	for _, n := range r.BenchmarkNotices {
+		for _, l := range n.Licenses {
+			out = append(out, Licence{
+				Scope: plain.Line(l.Scope), Identifier: plain.Line(l.Identifier), Attribution: plain.Line(l.Attribution),
+				Revision: plain.Line(l.SourceRevision), URL: plain.Line(l.SourceURL), Text: plain.Line(cut(l.Text, maxLicence)),
+			})
+		}
+	}
+	return out
+}
+
+// maxLicence bounds the text of a licence in characters; its hash and address
+// stand beside it.
+const maxLicence = 2000
