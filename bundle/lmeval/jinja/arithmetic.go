@@ -109,8 +109,13 @@ func power(x, y *big.Int) (any, error) {
 		g, _ := new(big.Float).SetInt(y).Float64()
 		return floats("**", f, g)
 	}
-	if !y.IsInt64() || x.BitLen() > 1 && int64(x.BitLen())*y.Int64() > maxBits {
+	// Of what is larger than one, each factor adds a bit: a larger exponent than
+	// maxBits is refused before it is multiplied.
+	if x.BitLen() > 1 && (y.Cmp(big.NewInt(maxBits)) > 0 || int64(x.BitLen())*y.Int64() > maxBits) {
 		return nil, ErrBudget
+	}
+	if x.BitLen() <= 1 && !y.IsInt64() { // 0, 1 and -1 only look at whether y is even
+		y = big.NewInt(2 + int64(y.Bit(0)))
 	}
 	return value.Int(new(big.Int).Exp(x, y, nil)), nil
 }
