@@ -279,3 +279,8 @@ func TestHiddenBenchmarks_LST03_LST04(t *testing.T) {
 		t.Errorf("catalog --all:\n%s", page)
 	}
 }
+
+// execute is command.Execute over the whole tree.
+func execute(ctx context.Context, a *command.App, args ...string) int {
+	return command.Execute(ctx, a, tree(a), args)
+}

@@ -131,8 +131,7 @@ func (r *catalogReader) explain(err error) error {
 // Told says that a copy was used, on stderr, once.
 func (r *catalogReader) told(a *App) {
 	if r.copied {
-		a.Note("Using a local copy read %s ago (--refresh reads it now). Availability in it is", ago(r.age))
-		a.Note("informational; a quote checks it again.")
+		a.Note("Using a local copy read %s ago (--refresh reads it now). Availability in it is informational; a quote checks it again.", ago(r.age))
 	}
 }
 

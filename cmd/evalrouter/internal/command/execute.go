@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evalrouter/evalrouter/lib/flow"
 
@@ -53,6 +54,9 @@ func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int
 	var ended *Ended
 	code := ExitCode(err)
 	if err != nil && !errors.As(err, &ended) && !term.Closed(err) {
+		if ctx.Err() != nil {
+			a.settle(ctx)
+		}
 		if printed := a.Fail(err); printed != nil && !term.Closed(printed) && code == exitOK {
 			code = exitFailed
 		}
@@ -62,6 +66,17 @@ func Execute(ctx context.Context, a *App, root *argv.Command, args []string) int
 		code = exitFailed
 	}
 	return code
+}
+
+// afterInterrupt is how long a terminal may take to throw away its output for a
+// Ctrl-C, which it does after the process has been told.
+const afterInterrupt = 50 * time.Millisecond
+
+// settle waits, so that the way back to a run is not thrown away with that.
+func (a *App) settle(ctx context.Context) {
+	if a.Term.ErrTTY && a.Sleep != nil {
+		_ = a.Sleep(context.WithoutCancel(ctx), afterInterrupt) // it only ends early
+	}
 }
 
 // warnOfVariables tells a person of a variable that was meant to be one of ours.
