@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,6 +73,7 @@ func TestScripts(t *testing.T) {
 			}))
 			env.Defer(endpoint.Close)
 			env.Setenv("ENDPOINT", endpoint.URL+"/v1")
+			env.Defer(func() { checkKept(t, env.WorkDir+"/home", f.Token) })
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -102,7 +108,49 @@ func scriptEvalrouter(ts *testscript.TestScript, neg bool, args []string) {
 	if after := effects(scriptFake(ts)); want == 2 && after != before {
 		ts.Fatalf("exit code 2 says that nothing happened, and %d requests changed something", after-before)
 	}
+	for _, secret := range canaries(scriptFake(ts).Token) {
+		if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), secret) {
+			ts.Fatalf("a secret was printed")
+		}
+	}
 	checkNext(ts, ts.ReadFile("stdout")+ts.ReadFile("stderr"))
+}
+
+// canaries are the secrets that scripts use: the key of the service and those of
+// providers, as they are and as they stand in URLs and in Base64.
+func canaries(token string) (out []string) {
+	for _, s := range []string{token, "a-provider-key", "another-key"} {
+		out = append(out, s, base64.StdEncoding.EncodeToString([]byte(s)), url.QueryEscape(s + " ")[:len(s)])
+	}
+	return out
+}
+
+// checkKept looks through everything that a script's commands left in the home:
+// state, copies, logs, reports. Nothing of it holds a secret or can be read by
+// others.
+func checkKept(t *testing.T, home, token string) {
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, secret := range canaries(token) {
+			if bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s holds a secret", path)
+			}
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s can be read by others", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // effects counts the requests that changed something. A quote changes nothing.
