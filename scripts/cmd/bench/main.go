@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,7 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench validate [N]
        scripts/bench databases [flags]
 
-  startup   time from start to exit of evalrouter --version, --help and evalrouterd version, N times (51)
+  startup   time from start to exit of evalrouter --version, --help, help run, catalog from a local copy, and of evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
   plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags
   databases the same run over SQLite and over PostgreSQL, in pairs; databases -h lists the flags
@@ -69,8 +70,24 @@ func startups(args []string) error {
 			return errUsage
 		}
 	}
-	for _, c := range [][]string{{"bin/evalrouter", "--version"}, {"bin/evalrouter", "--help"}, {"bin/evalrouterd", "version"}} {
-		if err := startup(c, n); err != nil {
+	home, err := os.MkdirTemp("", "bench-startup-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=", "EVALROUTER_API_KEY=", "EVALROUTER_BASE_URL=")
+	// A copy of the catalog, from the service that this home starts.
+	for _, words := range [][]string{{"catalog"}, {"local", "stop"}} {
+		cmd := exec.Command("bin/evalrouter", words...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("run evalrouter %s: %w\n%s", words[0], err, out)
+		}
+	}
+	for _, words := range [][]string{
+		{"bin/evalrouter", "--version"}, {"bin/evalrouter", "--help"}, {"bin/evalrouter", "help", "run"}, {"bin/evalrouter", "catalog", "--offline"}, {"bin/evalrouterd", "version"},
+	} {
+		if err := startup(words, env, n); err != nil {
 			return err
 		}
 	}
@@ -79,12 +96,13 @@ func startups(args []string) error {
 
 // startup times a command as a whole process. The first three runs warm the
 // page cache and do not count.
-func startup(command []string, n int) error {
+func startup(command, env []string, n int) error {
 	const warm = 3
 	var took []time.Duration
 	var rss int64
 	for i := range n + warm {
 		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = env
 		began := time.Now()
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("run %v: %w (build with scripts/setup first)", command, err)
@@ -99,7 +117,7 @@ func startup(command []string, n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-28s min %5.2f  median %5.2f  max %5.2f ms   peak RSS %4.1f MiB   binary %5.2f MiB   (%d runs)\n", fmt.Sprint(command[0][4:], " ", command[1]),
+	fmt.Printf("%-28s min %5.2f  median %5.2f  max %5.2f ms   peak RSS %4.1f MiB   binary %5.2f MiB   (%d runs)\n", strings.TrimPrefix(strings.Join(command, " "), "bin/"),
 		ms(took[0]), ms(took[len(took)/2]), ms(took[len(took)-1]), float64(rss)/(1<<20), float64(info.Size())/(1<<20), n)
 	return nil
 }
