@@ -84,7 +84,7 @@ func tree(a *command.App) *argv.Command {
 		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), command.Local(a), command.Options(a), health.Doctor(a),
 	)
-	root.Sub = append(root.Sub, guide.Schema(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
+	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root
 }
 

@@ -75,7 +75,7 @@ func (c *catalogCmd) exec(ctx context.Context, args []string) error {
 	}
 	err = c.show(ctx, cat)
 	cat.told(c.App)
-	return errors.Join(cat.explain(err), cat.close())
+	return errors.Join(cat.explain(err, c.Again(Edit{Drop: []string{"offline"}, Switches: []string{"offline"}})), cat.close())
 }
 
 func (c *catalogCmd) show(ctx context.Context, cat *catalogReader) error {

@@ -112,8 +112,9 @@ func (r *catalogReader) close() error {
 }
 
 // explain gives the cause of a failed read its own words: what the transport
-// below it met is not the network's fault.
-func (r *catalogReader) explain(err error) error {
+// below it met is not the network's fault. online is the same command with a
+// network.
+func (r *catalogReader) explain(err error, online string) error {
 	var miss *readcache.MissError
 	var service *local.Error
 	switch {
@@ -121,7 +122,7 @@ func (r *catalogReader) explain(err error) error {
 		return WithNext(&flow.Error{
 			Code: api.CacheMiss, Message: "--offline found nothing to show: " + miss.Error(), Err: miss,
 			Facts: []string{"nothing was asked of any service"},
-		}, "evalrouter catalog")
+		}, online)
 	case errors.As(err, &service):
 		return service
 	}

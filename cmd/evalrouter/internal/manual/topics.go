@@ -59,6 +59,8 @@ func Variables() []Variable {
 		{"CI", "--no-input", "set: never ask anything, no colour, no browser"},
 		{"TERM", "", "dumb: plain lines and typed words, no single keys and no colour"},
 		{"ACCESSIBLE", "", "1: plain lines and typed words, progress as sentences"},
+		{"EVALROUTER_ASCII", "", "1: letters only, also in the place of our own signs"},
+		{"LC_ALL", "", "with LC_CTYPE and LANG: a locale other than UTF-8 means letters only"},
 		{"COLUMNS", "", "the width of tables when no terminal tells it"},
 		{"HTTPS_PROXY", "", "the proxy to a hosted service; NO_PROXY names exceptions"},
 	}

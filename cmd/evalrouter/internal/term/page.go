@@ -17,17 +17,20 @@ type Page struct {
 	Width int
 	// Colour allows styles around labels; they say nothing by themselves.
 	Colour bool
-	err    error
+	// ASCII puts plain letters in the place of our own signs, where the terminal
+	// may not have them.
+	ASCII bool
+	err   error
 }
 
 // OutPage is a page on the stream of results.
 func (t *Term) OutPage() *Page {
-	return &Page{W: t.Out, Width: t.width(t.OutTTY), Colour: t.Coloured(t.OutTTY)}
+	return &Page{W: t.Out, Width: t.width(t.OutTTY), Colour: t.Coloured(t.OutTTY), ASCII: t.ASCII()}
 }
 
 // ErrPage is a page on the stream for everything else.
 func (t *Term) ErrPage() *Page {
-	return &Page{W: t.Err, Width: t.width(t.ErrTTY), Colour: t.Coloured(t.ErrTTY)}
+	return &Page{W: t.Err, Width: t.width(t.ErrTTY), Colour: t.Coloured(t.ErrTTY), ASCII: t.ASCII()}
 }
 
 func (t *Term) width(tty bool) int {
@@ -82,10 +85,16 @@ func (p *Page) next(first, other string, commands []string) {
 
 // Write writes text that is safe already.
 func (p *Page) Write(s plain.Safe) {
+	if p.ASCII {
+		s = plain.Safe(strings.ReplaceAll(string(s), cutSign, "~"))
+	}
 	if p.err == nil {
 		_, p.err = io.WriteString(p.W, string(s))
 	}
 }
+
+// cutSign ends a text that was cut.
+const cutSign = "\u2026"
 
 // Failure is the first failure of the stream.
 func (p *Page) Failure() error { return p.err }

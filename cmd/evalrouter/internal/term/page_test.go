@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evalrouter/evalrouter/lib/plain"
+
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -43,6 +45,35 @@ func TestPageBreaksAtSpaces(t *testing.T) {
 			var b bytes.Buffer
 			p := &term.Page{W: &b, Width: tt.width}
 			tt.write(p)
+			if d := cmp.Diff(tt.want, b.String()); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// C6: where the terminal may have letters only, our own signs are letters.
+func TestPageASCII(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		env  []string
+		want string
+	}{
+		{"no locale", nil, "a long na\u2026\n"},
+		{"a locale of UTF-8", []string{"LANG=de_DE.UTF-8"}, "a long na\u2026\n"},
+		{"another spelling", []string{"LC_CTYPE=C.utf8"}, "a long na\u2026\n"},
+		{"the C locale", []string{"LANG=C"}, "a long na~\n"},
+		{"the first that is set decides", []string{"LC_ALL=C", "LANG=en_US.UTF-8"}, "a long na~\n"},
+		{"asked for", []string{"EVALROUTER_ASCII=1", "LANG=en_US.UTF-8"}, "a long na~\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			x := made(true, true, true, tt.env...)
+			x.Out = &b
+			x.OutPage().Line("%s", plain.Cut("a long name of a thing", 10))
 			if d := cmp.Diff(tt.want, b.String()); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}

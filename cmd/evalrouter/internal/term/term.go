@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	xterm "golang.org/x/term"
@@ -101,6 +102,20 @@ func (t *Term) Attended() bool {
 // movements, no single keys.
 func (t *Term) Simple() bool {
 	return t.Raw == nil || t.Get("TERM") == "dumb" || t.Get("ACCESSIBLE") == "1"
+}
+
+// ASCII says that the terminal shows letters only: when that is asked for, or
+// when the locale is not one of UTF-8. Without a locale UTF-8 is assumed.
+func (t *Term) ASCII() bool {
+	if t.Get("EVALROUTER_ASCII") == "1" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToUpper(t.Get(name)); v != "" {
+			return !strings.Contains(v, "UTF-8") && !strings.Contains(v, "UTF8")
+		}
+	}
+	return false
 }
 
 // Closed says that an error means that nobody reads the output any more, as
