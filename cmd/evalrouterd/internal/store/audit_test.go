@@ -75,6 +75,13 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"blob.expired", `UPDATE blobs SET codec = 'expired', data = NULL; UPDATE runs SET state = 'stopping' WHERE state = 'partial'`},
 		{"result.changed", `UPDATE results SET doc = replace(doc, '"right":1', '"right":2')`},
 		{"result.run", `UPDATE runs SET waived = waived + 1`},
+		{"source.bytes", `UPDATE benchmark_sources SET received = received - 1 WHERE status = 'completed'`},
+		{"source.bytes", `UPDATE benchmark_sources SET status = 'archived' WHERE status = 'completed'`},
+		{"source.chunks", `UPDATE benchmark_source_chunks SET start = start + 1 WHERE start > 0`},
+		{"benchmark.profile", `UPDATE profiles SET workspace_id = 'w2' WHERE workspace_id = 'w1'`},
+		{"benchmark.profile", `UPDATE private_benchmarks SET archived_at = 1`},
+		{"benchmark.tasks", `DELETE FROM tasks WHERE profile_id LIKE 'byob%' AND pos = 0`},
+		{"benchmark.record", `DELETE FROM private_benchmarks`},
 		{"quote.consumed", `UPDATE quotes SET consumed_by = NULL`},
 	} {
 		t.Run(fmt.Sprintf("%d %s", i, tt.rule), func(t *testing.T) {
@@ -103,6 +110,7 @@ func TestAudit_FindsDamage(t *testing.T) {
 func (d *db) finishedAndLive() {
 	d.t.Helper()
 	ctx := context.Background()
+	d.brought()
 	run := d.start(2, 1000)
 	d.ask(run, 0, 100, 40)
 	in := intent(1, 100)

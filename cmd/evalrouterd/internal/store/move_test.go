@@ -67,7 +67,7 @@ func TestMove_KeepsEveryRow(t *testing.T) {
 		tables = append(tables, m.Table)
 		rows += m.Rows
 	}))
-	if len(tables) < 15 || rows < 150 {
+	if len(tables) < 19 || rows < 150 {
 		t.Errorf("%d rows of %v", rows, tables)
 	}
 	if diff := cmp.Diff(from.everything(tables), to.everything(tables)); diff != "" {

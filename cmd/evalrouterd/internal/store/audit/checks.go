@@ -56,6 +56,16 @@ var checks = []check{
 		coalesce((SELECT sum(c.spent) FROM calls c WHERE c.run = s.run AND c.idx = s.idx), 0)`},
 	{"events.gap", `SELECT r.id, 'the log has gaps' FROM runs r WHERE r.next_seq - 1 <> (SELECT count(*) FROM events e WHERE e.run = r.num)
 		OR r.next_seq - 1 <> coalesce((SELECT max(e.seq) FROM events e WHERE e.run = r.num), 0)`},
+	{"source.bytes", `SELECT s.id, 'received ' || s.received || ' is not what its chunks hold' FROM benchmark_sources s WHERE
+		coalesce((SELECT sum(length(c.data)) FROM benchmark_source_chunks c WHERE c.source_id = s.id), 0) <> CASE WHEN s.status IN ('pending', 'completed') THEN s.received ELSE 0 END`},
+	{"source.chunks", `SELECT c.source_id, 'the chunk at ' || c.start || ' does not begin where another ends' FROM benchmark_source_chunks c WHERE c.start > 0
+		AND NOT EXISTS (SELECT 1 FROM benchmark_source_chunks b WHERE b.source_id = c.source_id AND b.start + length(b.data) = c.start)`},
+	{"benchmark.profile", `SELECT b.profile_id, 'it is not the benchmark of its workspace that it says' FROM private_benchmarks b WHERE NOT EXISTS (SELECT 1 FROM profiles p
+		WHERE p.id = b.profile_id AND p.workspace_id = b.workspace_id AND p.manifest_sha256 = b.manifest_sha256 AND p.task_count = b.task_count
+		AND p.status = CASE WHEN b.archived_at = 0 THEN 'active' ELSE 'retired' END)`},
+	{"benchmark.tasks", `SELECT b.profile_id, 'it has not as many tasks as it says' FROM private_benchmarks b WHERE b.task_count <> (SELECT count(*) FROM tasks t WHERE t.profile_id = b.profile_id)`},
+	{"benchmark.record", `SELECT p.id, 'a workspace''s own benchmark can be run and has no record' FROM profiles p WHERE p.workspace_id <> '' AND p.status NOT IN ('staging', 'candidate')
+		AND NOT EXISTS (SELECT 1 FROM private_benchmarks b WHERE b.profile_id = p.id)`},
 	{"run.cap", `SELECT r.id, 'its cap is not its quote''s' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE r.cap <> q.cap`},
 	{"run.absorbed", `SELECT r.id, 'absorbed ' || r.absorbed || ' is not the sum of its calls' FROM runs r WHERE r.absorbed <>
 		coalesce((SELECT sum(c.absorbed) FROM calls c WHERE c.run = r.num), 0)`},
