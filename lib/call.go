@@ -36,11 +36,18 @@ type call struct {
 	path   pathText
 	query  query
 	body   any
+	file   *part // the body is bytes of a file, in place of JSON
 	key    IdempotencyKey
 	keyed  bool // the key is required
 	retry  bool // safe to send more than once
 	public bool // sent without credentials
 	raw    bool // the answer is bytes, not JSON
+}
+
+// part is a piece of a file with its place, as Content-Range has it.
+type part struct {
+	data []byte
+	span string
 }
 
 // writes says that the operation changes something at the service.
@@ -149,6 +156,9 @@ func (c *core) prepare(in call) (prepared, error) {
 		p.payload = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	}
 	p.secrets = knownSecrets(c.cfg.APIKey, p.payload)
+	if in.file != nil {
+		p.payload = in.file.data
+	}
 	return p, nil
 }
 
@@ -169,7 +179,11 @@ func (c *core) request(ctx context.Context, p prepared) (*http.Request, error) {
 	if p.raw {
 		req.Header.Set("Accept", "*/*")
 	}
-	if p.payload != nil {
+	switch {
+	case p.file != nil:
+		req.Header.Set("Content-Type", "application/octet-stream")
+		req.Header.Set("Content-Range", p.file.span)
+	case p.payload != nil:
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if p.keyed {

@@ -66,6 +66,8 @@ type Client struct {
 	Quotes      *Quotes
 	Runs        *Runs
 	Evaluations *Evaluations
+	Sources     *Sources
+	Benchmarks  *Benchmarks
 	Credits     *Credits
 	Traces      *Traces
 	Meta        *Meta
@@ -114,6 +116,8 @@ func New(cfg Config) (*Client, error) {
 		Quotes:      &Quotes{c: c},
 		Runs:        &Runs{c: c},
 		Evaluations: &Evaluations{c: c},
+		Sources:     &Sources{c: c},
+		Benchmarks:  &Benchmarks{c: c},
 		Credits:     &Credits{c: c},
 		Traces:      &Traces{c: c},
 		Meta:        &Meta{c: c},

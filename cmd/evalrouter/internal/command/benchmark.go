@@ -24,15 +24,16 @@ func Benchmark(a *App) *argv.Command {
 		return c
 	}
 	return &argv.Command{
-		Name: "benchmark", Args: "init|validate|lint|preview|bundle", Short: "Make a benchmark of your own on this machine",
-		Long:     "No account, no network request; nothing of a package is executed. The work is\ndone by " + Bench + ".",
-		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine", "evalrouter benchmark validate ./my-benchmark"},
+		Name: "benchmark", Args: "COMMAND", Short: "Make benchmarks of your own, and bring your data",
+		Long:     "The first five work on this machine: no account, no network, nothing executed.",
+		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine"},
 		Sub: []*argv.Command{
 			sub("init", "DIR --namespace NAMESPACE --name NAME", "Write a draft benchmark into a new folder", "./my-benchmark --namespace acme --name mine", "./mine --namespace acme --name mine --json"),
 			sub("validate", "DIR_OR_BUNDLE", "Say whether a package is valid, and what is wrong", "./my-benchmark", "./my-benchmark --json"),
 			sub("lint", "DIR_OR_BUNDLE [--strict]", "Say whether a valid package is a good benchmark", "./my-benchmark", "./my-benchmark --json"),
 			sub("preview", "DIR_OR_BUNDLE [--outputs FILE]", "Show what a model is asked and how answers grade", "./my-benchmark --limit 1", "./my-benchmark --json"),
 			sub("bundle", "DIR [--output PATH]", "Write a valid package as one zip file", "./my-benchmark", "./my-benchmark --output mine.zip"),
+			benchmarkUpload(a), benchmarkImport(a), benchmarkCreate(a), benchmarkList(a), benchmarkSources(a), benchmarkArchive(a), benchmarkArchiveSource(a),
 		},
 	}
 }

@@ -31,7 +31,7 @@ func serveCommand(f *flagSet) action {
 		if *calls < 1 {
 			return refuse("invalid_input", "--workspace-calls is at least 1; nothing was started")
 		}
-		mine, err := own(sys)
+		mine, err := own()
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func localCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		mine, err := own(sys)
+		mine, err := own()
 		if err != nil {
 			return err
 		}

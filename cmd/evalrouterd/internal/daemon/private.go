@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"time"
@@ -23,11 +22,10 @@ var (
 	_ byob.Catalog    = (*catalog.Catalog)(nil)
 )
 
-// Where data sets are imported from, unless the operator says otherwise. The
-// variable is for a local service, which the command line starts.
 const (
-	publicHub   = "https://huggingface.co"
-	hubVariable = "EVALROUTER_HUB"
+	// publicHub is where data sets are imported from, unless the operator says
+	// otherwise.
+	publicHub = "https://huggingface.co"
 	// importWait is how long a request waits for its import.
 	importWait = 15 * time.Second
 )
@@ -42,11 +40,11 @@ type ownData struct {
 }
 
 // private declares the flags of workspaces' own benchmarks.
-func (f *flagSet) private() func(System) (ownData, error) {
+func (f *flagSet) private() func() (ownData, error) {
 	off := f.toggle("no-private-benchmarks", "take no benchmarks of the workspaces' own")
 	from := f.StringLong("hub", "", "`URL` of the server that data sets are imported from, or off; "+publicHub+" by default")
-	return func(sys System) (ownData, error) {
-		named := cmp.Or(*from, sys.Getenv(hubVariable))
+	return func() (ownData, error) {
+		named := *from
 		switch {
 		case *off || named == "off":
 			return ownData{off: *off}, nil
