@@ -58,7 +58,7 @@ func figures(p api.ProfileResult) []Figure {
 	if p.Graded == 0 {
 		return nil
 	}
-	return out
+	return out[:min(len(out), maxList)]
 }
 
 func figure(m api.MetricRecord, p api.ProfileResult) Figure {
@@ -66,10 +66,10 @@ func figure(m api.MetricRecord, p api.ProfileResult) Figure {
 	if m.SampleCount != nil {
 		n = *m.SampleCount
 	}
-	f := Figure{Key: m.Key, Name: plain.Line(m.Name), Of: "n " + Count(n), Confidence: "95 %"}
+	f := Figure{Key: m.Key, Name: line(m.Name), Of: "n " + Count(n), Confidence: "95 %"}
 	interval := intervalOf(m, p)
 	if m.Uncertainty != nil && m.Uncertainty.Reason != nil {
-		f.Reason = plain.Line(*m.Uncertainty.Reason)
+		f.Reason = line(*m.Uncertainty.Reason)
 	}
 	k := m.Value * float64(n)
 	f.Share = m.Value >= 0 && m.Value <= 1
@@ -91,7 +91,7 @@ func figure(m api.MetricRecord, p api.ProfileResult) Figure {
 	if interval != nil {
 		f.Confidence = fmt.Sprintf("%g %%", 100*interval.Confidence)
 		f.Interval = fmt.Sprintf(format+" to "+format, unit*interval.Lower, unit*interval.Upper)
-		f.Method = plain.Line(interval.Method)
+		f.Method = line(interval.Method)
 		f.Lower, f.Upper = clamp(100*interval.Lower), clamp(100*interval.Upper)
 	}
 	return f
@@ -165,7 +165,7 @@ func outcomes(counts map[string]int) (out []Outcome) {
 	}
 	add := func(w outcomeWord, n int) {
 		if n > 0 {
-			out = append(out, Outcome{plain.Line(w.key), plain.Line(w.label), w.kind, n, Count(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))})
+			out = append(out, Outcome{line(w.key), line(w.label), w.kind, n, Count(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))})
 		}
 	}
 	known := map[string]bool{}

@@ -16,18 +16,22 @@ import (
 // of one profile, as results are that this package is made for.
 func From(e api.Export) (Report, error) {
 	if len(e.Result.Profiles) != 1 {
-		return Report{}, fmt.Errorf("read result of run %q: it has %d profiles, want 1", plain.Line(e.RunID), len(e.Result.Profiles))
+		return Report{}, fmt.Errorf("read result of run %q: it has %d profiles, want 1", line(e.RunID), len(e.Result.Profiles))
 	}
 	res, p := e.Result, e.Result.Profiles[0]
 	r := Report{
-		RunID: e.RunID, Run: plain.Line(e.RunID), Name: plain.Line(res.Summary.Name), Version: e.ResultVersion, FinishedAt: moment(res.FinalizedAt),
-		Benchmark: plain.Line(e.Identities.ProfileID), Title: plain.Line(p.Name), Model: plain.Line(res.Model.Name()), ModelID: plain.Line(e.Model.ModelID),
-		Reasoning: reasoning(e.Reasoning), Status: plain.Line(string(res.Summary.Status)), Why: why(res), Simulated: res.Simulated,
+		Run: line(e.RunID), Name: line(res.Summary.Name), Version: e.ResultVersion, FinishedAt: moment(res.FinalizedAt),
+		Benchmark: line(e.Identities.ProfileID), Title: line(p.Name), Model: line(res.Model.Name()), ModelID: line(e.Model.ModelID),
+		Reasoning: reasoning(e.Reasoning), Status: line(string(res.Summary.Status)), Why: why(res), Simulated: res.Simulated,
 		Figures: figures(p), Outcomes: outcomes(res.Summary.Outcomes), Coverage: covered(res, p), Money: money(e),
-		Provenance: provenance(e), Licences: licences(res), Note: plain.Line(p.UncertaintyNote), Answers: plain.Line(e.ExportPolicy.Answers),
+		Provenance: provenance(e), Licences: licences(res), Note: line(p.UncertaintyNote), Answers: line(e.ExportPolicy.Answers),
 	}
-	for _, w := range res.Warnings {
-		r.Warnings = append(r.Warnings, plain.Line(w))
+	for i, w := range res.Warnings {
+		if i == maxList {
+			r.Warnings = append(r.Warnings, line("And "+Count(len(res.Warnings)-i)+" more warnings, which are in the JSON export."))
+			break
+		}
+		r.Warnings = append(r.Warnings, line(w))
 	}
 	r.Bounds = bounds(res.Summary.Outcomes["right"], p)
 	return r, nil
@@ -41,11 +45,11 @@ func reasoning(c *api.ReasoningChoice) plain.Safe {
 	case c == nil:
 		return ""
 	case c.Effort != "":
-		return plain.Line(c.Effort)
+		return line(c.Effort)
 	case c.BudgetTokens > 0:
-		return plain.Line(Count(c.BudgetTokens) + " tokens")
+		return line(Count(c.BudgetTokens) + " tokens")
 	}
-	return plain.Line(strings.ReplaceAll(c.Mode, "_", " "))
+	return line(strings.ReplaceAll(c.Mode, "_", " "))
 }
 
 func why(r api.ResultRecord) plain.Safe {
@@ -58,7 +62,7 @@ func why(r api.ResultRecord) plain.Safe {
 	if d := r.TerminalDetail; d != nil && *d != "" {
 		s = strings.TrimPrefix(s+": "+*d, ": ")
 	}
-	return plain.Line(s)
+	return line(s)
 }
 
 func covered(res api.ResultRecord, p api.ProfileResult) Coverage {
@@ -74,7 +78,7 @@ func covered(res api.ResultRecord, p api.ProfileResult) Coverage {
 
 func money(e api.Export) Money {
 	b := e.BillingSnapshot
-	m := Money{Cap: b.CapMicrousd, Spend: b.SpendMicrousd, Unspent: max(b.CapMicrousd-b.SpendMicrousd, 0), Pending: b.Pending, Note: plain.Line(e.Result.Costs.Note)}
+	m := Money{Cap: b.CapMicrousd, Spend: b.SpendMicrousd, Unspent: max(b.CapMicrousd-b.SpendMicrousd, 0), Pending: b.Pending, Note: line(e.Result.Costs.Note)}
 	if m.Cap > 0 {
 		m.Share = int(min(float64(m.Spend)/float64(m.Cap), 1) * 1000)
 	}
@@ -96,7 +100,7 @@ func rates(p *api.Pricing) []Fact {
 	var out []Fact
 	add := func(name string, v *usd.Micro) {
 		if v != nil {
-			out = append(out, Fact{name, plain.Line(Dollars(*v))})
+			out = append(out, Fact{name, line(Dollars(*v))})
 		}
 	}
 	add("Input", p.InputMicrousd)
@@ -122,7 +126,7 @@ func provenance(e api.Export) []Fact {
 	var out []Fact
 	add := func(name, value string) {
 		if value != "" && value != "null" && value != "{}" {
-			out = append(out, Fact{name, plain.Line(value)})
+			out = append(out, Fact{name, line(value)})
 		}
 	}
 	id, m := e.Identities, e.Model
@@ -178,15 +182,14 @@ func object(m map[string]any) string {
 func licences(r api.ResultRecord) (out []Licence) {
 	for _, n := range r.BenchmarkNotices {
 		for _, l := range n.Licenses {
+			if len(out) == maxList {
+				return out
+			}
 			out = append(out, Licence{
-				Scope: plain.Line(l.Scope), Identifier: plain.Line(l.Identifier), Attribution: plain.Line(l.Attribution),
-				Revision: plain.Line(l.SourceRevision), URL: plain.Line(l.SourceURL), Text: plain.Line(cut(l.Text, maxLicence)),
+				Scope: line(l.Scope), Identifier: line(l.Identifier), Attribution: line(l.Attribution),
+				Revision: line(l.SourceRevision), URL: line(l.SourceURL), Text: line(l.Text),
 			})
 		}
 	}
 	return out
 }
-
-// maxLicence bounds the text of a licence in characters; its hash and address
-// stand beside it.
-const maxLicence = 2000

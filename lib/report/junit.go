@@ -54,7 +54,7 @@ func kindIndex(k Kind) int {
 func junitProperties(r Report) []Fact {
 	out := []Fact{{"status", r.Status}, {"finished_at", plain.Line(r.FinishedAt)}, {"spent", plain.Line(Dollars(r.Money.Spend))}, {"cap", plain.Line(Dollars(r.Money.Cap))}}
 	for _, f := range r.Figures {
-		out = append(out, Fact{"figure." + f.Key, plain.Line(f.Words())})
+		out = append(out, Fact{string(line("figure." + f.Key)), plain.Line(f.Words())})
 	}
 	if r.Simulated {
 		out = append(out, Fact{"simulated", "true"})

@@ -101,7 +101,7 @@ func summaryMarkdown(r Report) string {
 	if len(r.Warnings) > 0 {
 		b.WriteString("\n## Warnings\n\n")
 		for _, w := range r.Warnings {
-			fmt.Fprintf(&b, "- %s\n", words(plain.Line(cut(string(w), maxShort))))
+			fmt.Fprintf(&b, "- %s\n", words(w))
 		}
 	}
 	return b.String()
@@ -137,7 +137,7 @@ func provenanceMarkdown(r Report) string {
 	var b strings.Builder
 	b.WriteString("\n## Provenance\n\n")
 	for _, f := range r.Provenance {
-		fmt.Fprintf(&b, "- %s: %s\n", f.Name, span(plain.Line(cut(string(f.Value), maxShort))))
+		fmt.Fprintf(&b, "- %s: %s\n", f.Name, span(f.Value))
 	}
 	for _, f := range r.Money.Rates {
 		fmt.Fprintf(&b, "- Price for a million tokens, %s: %s\n", strings.ToLower(f.Name), f.Value)

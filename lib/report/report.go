@@ -21,7 +21,6 @@ import (
 
 // Report is a finished run without its tasks.
 type Report struct {
-	RunID      string // as it is on the wire; shown as Run
 	Run        plain.Safe
 	Name       plain.Safe
 	Version    int // of the result, from 1

@@ -10,6 +10,16 @@ import (
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
+// Sizes of what stands in a summary, so that no text from elsewhere can make one
+// too large to be written.
+const (
+	maxText = 300 // characters of one text
+	maxList = 25  // figures, warnings or licences
+)
+
+// line is a text of a summary: safe to show, on one line, and not too long.
+func line(s string) plain.Safe { return plain.Line(cut(string(plain.Line(s)), maxText)) }
+
 // cut shortens text to a number of characters and says so where it ends.
 func cut(s string, limit int) string {
 	head, left := split(s, limit)
