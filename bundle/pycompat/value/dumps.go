@@ -1,7 +1,6 @@
 package value
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -169,26 +168,13 @@ func sorted(items []item) ([]item, error) {
 	out := slices.Clone(items)
 	switch {
 	case strs == len(items):
-		slices.SortStableFunc(out, func(a, b item) int { return compareText(a.key.(string), b.key.(string)) })
+		slices.SortStableFunc(out, func(a, b item) int { return strings.Compare(a.key.(string), b.key.(string)) })
 	case numbers == len(items):
 		slices.SortStableFunc(out, func(a, b item) int { return compareNumbers(a.key, b.key) })
 	case len(items) > 1:
 		return nil, pycompat.Raise("TypeError", "'<' not supported between the keys of a dict")
 	}
 	return out, nil
-}
-
-// compareText orders by code points, and what is no UTF-8 as what it prints as.
-func compareText(a, b string) int {
-	for len(a) > 0 && len(b) > 0 {
-		x, n := str.DecodeRune(a)
-		y, m := str.DecodeRune(b)
-		if x != y {
-			return cmp.Compare(x, y)
-		}
-		a, b = a[n:], b[m:]
-	}
-	return cmp.Compare(len(a), len(b))
 }
 
 func compareNumbers(a, b any) int {

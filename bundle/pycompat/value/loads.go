@@ -20,6 +20,7 @@ const maxDepth = 990
 // RecursionError for nesting beyond 990. NaN, Infinity and -Infinity are read.
 // Strings without escapes share memory with text.
 func Loads(text string) (any, error) {
+	text = decoded(text)
 	d := decoder{text: text}
 	d.space()
 	v, err := d.value(0)
@@ -31,6 +32,26 @@ func Loads(text string) (any, error) {
 		return nil, d.fail("extra data")
 	}
 	return v, nil
+}
+
+// decoded is text as Python has it, once bytes are read with errors="replace":
+// two keys that differ only in bytes that are no UTF-8 are one. Surrogates
+// stay.
+func decoded(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := str.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			b.WriteRune(utf8.RuneError)
+		} else {
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
 }
 
 type decoder struct {
