@@ -24,9 +24,8 @@ func Benchmark(a *App) *argv.Command {
 		return c
 	}
 	return &argv.Command{
-		Name: "benchmark", Args: "COMMAND", Short: "Make benchmarks of your own, and bring your data",
-		Long:     "The first five work on this machine: no account, no network, nothing executed.",
-		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine"},
+		Name: "benchmark", Args: "COMMAND", Short: "Make your own benchmarks, and bring data",
+		Examples: []string{"evalrouter benchmark init ./my-benchmark --namespace acme --name mine", "evalrouter benchmark validate ./my-benchmark"},
 		Sub: []*argv.Command{
 			sub("init", "DIR --namespace NAMESPACE --name NAME", "Write a draft benchmark into a new folder", "./my-benchmark --namespace acme --name mine", "./mine --namespace acme --name mine --json"),
 			sub("validate", "DIR_OR_BUNDLE", "Say whether a package is valid, and what is wrong", "./my-benchmark", "./my-benchmark --json"),

@@ -221,7 +221,7 @@ func benchmarkList(a *App) *argv.Command {
 	fs.Choice(&status, "status", "only benchmarks in this state", api.BenchmarkActive, api.BenchmarkArchived).Value = "STATUS"
 	l.Declare(fs)
 	return &argv.Command{
-		Name: "list", Short: "List the benchmarks of your workspace", Flags: fs, Examples: []string{"evalrouter benchmark list --status active"},
+		Name: "list", Short: "List the benchmarks of your workspace", Flags: fs, Examples: []string{"evalrouter benchmark list --status active", "evalrouter benchmark list --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if err := NoOperands(args); err != nil {
 				return err
@@ -257,7 +257,7 @@ func benchmarkList(a *App) *argv.Command {
 func benchmarkArchive(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "archive", Args: "PROFILE", Short: "Take a benchmark of your own out of use",
-		Long: "Its runs and their results stay. This cannot be taken back.", Examples: []string{"evalrouter benchmark archive byob-3f2a9c"},
+		Long: "Its runs and their results stay. This cannot be taken back.", Examples: []string{"evalrouter benchmark archive byob-3f2a9c", "evalrouter benchmark archive byob-3f2a9c --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 1 {
 				return &argv.UsageError{Message: "name one benchmark", Next: "evalrouter benchmark list"}

@@ -183,7 +183,7 @@ func benchmarkImport(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "import", Args: "hf://ORG/DATASET@REVISION FILE...", Short: "Fetch files of a public data set",
 		Long:     "The service fetches them, at the commit that the revision is at, and answers\nwith a receipt: commit, size and SHA-256 of each. A manifest names a file as\nhf://ORG/DATASET@COMMIT/FILE.",
-		Examples: []string{"evalrouter benchmark import hf://acme/sums@main test.parquet"},
+		Examples: []string{"evalrouter benchmark import hf://acme/sums@main test.parquet", "evalrouter benchmark import hf://acme/sums@main test.parquet --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) < 2 {
 				return &argv.UsageError{Message: "name a data set with its revision, and one file or more of it; nothing was fetched", Next: "evalrouter benchmark import --help"}
@@ -225,7 +225,7 @@ func benchmarkSources(a *App) *argv.Command {
 	fs.Choice(&status, "status", "only sources in this state", api.SourcePending, api.SourceVerifying, api.SourceCompleted, api.SourceFailed, api.SourceArchived).Value = "STATUS"
 	l.Declare(fs)
 	return &argv.Command{
-		Name: "sources", Short: "List the files of your workspace", Flags: fs, Examples: []string{"evalrouter benchmark sources --status completed"},
+		Name: "sources", Short: "List the files of your workspace", Flags: fs, Examples: []string{"evalrouter benchmark sources --status completed", "evalrouter benchmark sources --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if err := NoOperands(args); err != nil {
 				return err
@@ -273,7 +273,7 @@ func sourceColumns(all []api.BenchmarkSource) []table.Column[api.BenchmarkSource
 func benchmarkArchiveSource(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "archive-source", Args: "SOURCE", Short: "Take a file out of use and drop its bytes",
-		Long: "Benchmarks that were made of it stay. This cannot be taken back.", Examples: []string{"evalrouter benchmark archive-source 3f2a9c"},
+		Long: "Benchmarks that were made of it stay. This cannot be taken back.", Examples: []string{"evalrouter benchmark archive-source 3f2a9c", "evalrouter benchmark archive-source 3f2a9c --json"},
 		Exec: func(ctx context.Context, args []string) error {
 			if len(args) != 1 {
 				return &argv.UsageError{Message: "name one source", Next: "evalrouter benchmark sources"}
