@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -219,6 +220,8 @@ func (c *core) bodyError(ctx, outer context.Context, p prepared, res *http.Respo
 		return own
 	case errors.Is(err, errTooLarge):
 		e.Code, e.Message = api.ResponseTooLarge, "the answer is larger than the configured limit"
+	case errors.Is(err, errNotObject) && webPage(res.Header):
+		e.Code, e.Message = api.InvalidResponse, "a web page answered and not the service; the base URL leads elsewhere, or a network asks to be signed in to"
 	case errors.Is(err, errNotObject):
 		e.Code, e.Message = api.InvalidResponse, "the service answered with something that is not the expected JSON object"
 	default:
@@ -228,6 +231,12 @@ func (c *core) bodyError(ctx, outer context.Context, p prepared, res *http.Respo
 	}
 	e.Message += mayHave(p)
 	return e
+}
+
+// webPage says that an answer is for people to look at.
+func webPage(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
 }
 
 // tooLong is a wait that would pass the deadline of the operation.

@@ -9,6 +9,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -259,6 +261,30 @@ func TestConventionE4(t *testing.T) {
 	}
 	if strings.Contains(errs.String(), "canary") || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("stderr:\n%s", errs)
+	}
+}
+
+// E5: what answers in the place of the service is called by its name, with the
+// next step.
+func TestConventionE5(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, "<html>Welcome to the hotel</html>")
+	}))
+	t.Cleanup(page.Close)
+	for base, want := range map[string]string{
+		page.URL:              "a web page answered and not the service",
+		"http://127.0.0.1:1":  "connection refused",
+		"http://eval.example": "plain http is allowed for loopback addresses only",
+		page.URL + "/path":    "must have no other path",
+	} {
+		cmd := process(t, t.TempDir(), base, "erk_k", nil, "credits")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if cmd.Run() == nil || !strings.Contains(errs.String(), want) || !strings.Contains(errs.String(), "next: evalrouter options") || strings.Contains(errs.String(), "hotel") {
+			t.Errorf("%s:\n%s", base, errs.String())
+		}
 	}
 }
 

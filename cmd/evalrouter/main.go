@@ -68,6 +68,7 @@ func session(outer *command.App) error {
 		},
 		Run: func(ctx context.Context, args []string) int {
 			a := newApp(outer.Term)
+			a.Nested = true
 			return command.Execute(ctx, a, tree(a), append(slices.Clone(outer.Args), args...))
 		},
 	}

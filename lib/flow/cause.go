@@ -49,6 +49,9 @@ func Cause(err error) string {
 		return "no answer in time"
 	}
 	for root := err; root != nil; root = errors.Unwrap(root) {
+		if root.Error() == http.StatusText(http.StatusProxyAuthRequired) { // of a proxy's refusal net/http keeps the words only
+			return "the proxy wants a user name and password"
+		}
 		if strings.Contains(root.Error(), "malformed HTTP") { // net/http has no type for it
 			return "what answers there does not speak http; is it https?"
 		}

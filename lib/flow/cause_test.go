@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,29 @@ import (
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/flow"
 )
+
+// A proxy that wants to know who asks is no missing service.
+func TestCauseProxy(t *testing.T) {
+	t.Parallel()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
+	t.Cleanup(proxy.Close)
+	u, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := evalrouter.New(evalrouter.Config{
+		BaseURL: "https://eval.example", APIKey: "k", HTTPClient: &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(u)}},
+		Sleep: func(context.Context, time.Duration) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Credits.Get(t.Context())
+	if got := flow.Cause(err); got != "the proxy wants a user name and password" {
+		t.Errorf("%v is put as %q", err, got)
+	}
+}
 
 // The words for a failed connection come from real failures.
 func TestCause(t *testing.T) {

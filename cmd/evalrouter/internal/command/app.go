@@ -39,6 +39,9 @@ type App struct {
 	Exec func(path string, args []string) error
 	// Start starts a program of the desktop and leaves it alone.
 	Start func(name string, args ...string) error
+	// Nested says that this is a command of a shell, which has told already what
+	// is told once.
+	Nested bool
 	// Shell is the line-based shell.
 	Shell func() error
 	// Environ is the environment that a started service gets.
@@ -51,6 +54,8 @@ type App struct {
 
 	profile *profile.Profile
 	client  *evalrouter.Client
+	wire    *http.Transport // under client
+	waiting *patient        // over it
 }
 
 // Global is the flags of every command.
@@ -133,8 +138,24 @@ func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.wire == nil {
+		a.wire = evalrouter.NewTransport()
+		a.waiting = &patient{next: a.wire, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }}
+		if a.Term.ErrTTY && !a.Term.Simple() && !a.WantsJSON() && a.Term.Get("CI") == "" {
+			a.waiting.show = a.Term.Err
+		}
+	}
+	cfg.HTTPClient = &http.Client{Transport: a.waiting}
 	a.client, err = evalrouter.New(cfg)
 	return a.client, err
+}
+
+// Watching says that progress has the line in front of the person, or no longer
+// has it.
+func (a *App) Watching(on bool) {
+	if a.waiting != nil {
+		a.waiting.Quiet(on)
+	}
 }
 
 // config is what every client has in common; it holds no credential.
@@ -273,7 +294,9 @@ func (a *App) Close() error {
 	if a.client == nil {
 		return nil
 	}
-	return a.client.Close()
+	err := a.client.Close()
+	a.wire.CloseIdleConnections()
+	return err
 }
 
 // NoOperands refuses operands that would otherwise be ignored.

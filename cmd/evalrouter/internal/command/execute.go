@@ -82,7 +82,7 @@ func (a *App) settle(ctx context.Context) {
 // warnOfVariables tells a person of a variable that was meant to be one of ours.
 // Programs are not told: what they set is on purpose.
 func (a *App) warnOfVariables() {
-	if !a.Attended() || a.Environ == nil {
+	if a.Nested || !a.Attended() || a.Environ == nil {
 		return
 	}
 	for _, kv := range a.Environ() {

@@ -170,7 +170,7 @@ func hints(err error) []string {
 func wayOut(c api.Code) []string {
 	switch c {
 	case api.Unauthenticated, api.SessionExpired, api.KeyRevoked, api.InsufficientScope, api.WorkspaceMismatch,
-		api.NetworkError, api.RequestTimeout, api.RedirectRejected, api.InvalidConfiguration:
+		api.NetworkError, api.RequestTimeout, api.RedirectRejected, api.InvalidConfiguration, api.InvalidResponse, api.HTTPError:
 		return []string{"evalrouter options"}
 	case api.ConnectionUnverified, api.ConnectionUnknown:
 		return []string{"evalrouter connections list"}

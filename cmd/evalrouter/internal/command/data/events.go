@@ -91,6 +91,7 @@ func (c *eventsCmd) tail(ctx context.Context, client *evalrouter.Client, id stri
 			c.Note("Not connected, trying again. %s", flow.Cause(cause))
 		},
 	}
+	c.Watching(true) // the service holds answers back until something happens
 	after, err := t.Follow(ctx, id, q, func(e api.RunEvent) error { return c.JSONLine(e) })
 	if errors.Is(err, api.WatchLost) || errors.Is(err, api.WaitCancelled) {
 		return command.WithNext(err, c.Again(command.Edit{Drop: []string{"after", "tail"}, Add: []string{"--after", strconv.FormatInt(after, 10)}}))

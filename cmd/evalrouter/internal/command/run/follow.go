@@ -68,8 +68,10 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 		}
 		watcher.Stays = "the run is kept: it goes on while the local service runs, and with its next start otherwise"
 	}
+	a.Watching(true)
 	run, err := watcher.Watch(ctx, id)
 	show.Done()
+	a.Watching(false)
 	if err != nil {
 		return run, reattach(err, id, run.Status)
 	}
