@@ -99,6 +99,9 @@ func PrintList[T any](a *App, l *ListFlags, cols []table.Column[T], page api.Pag
 	}
 	page.Data = rows
 	if a.forPrograms() {
+		if cut > 0 { // the page itself has no member for it
+			a.Note("%s of %s shown; --limit shows more", Thousands(len(rows)), Thousands(len(rows)+cut))
+		}
 		return a.document(page)
 	}
 	lines, err := table.Render(rows, cols, v, a.Term.Columns())
