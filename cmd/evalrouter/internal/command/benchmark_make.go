@@ -79,7 +79,7 @@ func (c *makeBenchmark) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := client.Benchmarks.Create(ctx, key, m)
+	b, err := c.create(ctx, client, key, m)
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,23 @@ func (c *makeBenchmark) exec(ctx context.Context, args []string) error {
 		p.Next("evalrouter run "+slug+" --dry-run", "evalrouter benchmark list")
 	})
 }
+
+// create asks until the service has finished: a large benchmark may take it
+// longer than one request may. The key makes it the same request each time.
+func (c *makeBenchmark) create(ctx context.Context, client *evalrouter.Client, key evalrouter.IdempotencyKey, m api.BenchmarkManifest) (api.PrivateBenchmark, error) {
+	for n := 0; ; n++ {
+		b, err := client.Benchmarks.Create(ctx, key, m)
+		if n == createTries || !errors.Is(err, api.OperationInProgress) && !(errors.Is(err, api.RequestTimeout) && ctx.Err() == nil) {
+			return b, err
+		}
+		if err := c.Sleep(ctx, importPoll); err != nil {
+			return b, err
+		}
+	}
+}
+
+// createTries bounds how often a benchmark that is being made is asked for.
+const createTries = 60
 
 // keyOf makes the same request have the same key, so that repeating the command
 // makes nothing twice.

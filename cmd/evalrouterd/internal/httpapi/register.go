@@ -44,7 +44,7 @@ func handle[I, O any](fn func(*Server, context.Context, *I) (*O, error)) func(*S
 	return func(s *Server, rt route) {
 		op := huma.Operation{
 			OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Tags: []string{rt.tag},
-			MaxBodyBytes: maxBody + 1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
+			MaxBodyBytes: maxBody + 1, BodyReadTimeout: -1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
 			Middlewares: huma.Middlewares{s.admit(rt)}, Responses: errorResponses(s.api.OpenAPI().Components.Schemas),
 		}
 		if rt.access != public {

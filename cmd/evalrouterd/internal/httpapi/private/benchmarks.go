@@ -70,7 +70,8 @@ func (h *Handlers) create(server *httpapi.Server, ctx context.Context, in *creat
 		return nil, err
 	}
 	out, err := server.Once(ctx, in.Keyed, "benchmarks", in.RawBody, func(o core.Once) (core.Admitted, error) {
-		return s.Create(ctx, httpapi.ScopeOf(ctx), manifest(in.Value()), o, func(b core.OwnBenchmark) ([]byte, error) {
+		// A caller who has no more patience asks again with the same key.
+		return s.Create(context.WithoutCancel(ctx), httpapi.ScopeOf(ctx), manifest(in.Value()), o, func(b core.OwnBenchmark) ([]byte, error) {
 			return httpapi.Record(record(b))
 		})
 	})
