@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -50,7 +51,10 @@ type Importer struct {
 	mu     sync.Mutex
 	closed bool
 	group  sync.WaitGroup
-	cancel []context.CancelFunc
+	// base is what every import runs under, and stop ends them; nil before the
+	// first.
+	base context.Context
+	stop context.CancelFunc
 }
 
 // Begin checks a request and starts the import. It answers with the receipt of
@@ -111,8 +115,10 @@ func (i *Importer) start(sc core.Scope, d hub.Dataset, im core.DataImport) (done
 	if i.closed {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), importTime)
-	i.cancel = append(i.cancel, cancel)
+	if i.base == nil {
+		i.base, i.stop = context.WithCancel(context.Background())
+	}
+	ctx, cancel := context.WithTimeout(i.base, importTime)
 	ended := make(chan struct{})
 	i.group.Add(1)
 	go func() {
@@ -128,8 +134,8 @@ func (i *Importer) start(sc core.Scope, d hub.Dataset, im core.DataImport) (done
 func (i *Importer) Close() {
 	i.mu.Lock()
 	i.closed = true
-	for _, cancel := range i.cancel {
-		cancel()
+	if i.stop != nil {
+		i.stop()
 	}
 	i.mu.Unlock()
 	i.group.Wait()
@@ -137,7 +143,7 @@ func (i *Importer) Close() {
 
 // run carries an import out and records how it ended.
 func (i *Importer) run(ctx context.Context, sc core.Scope, d hub.Dataset, im core.DataImport) {
-	err := i.fetch(ctx, sc, d, &im)
+	err := calm(func() error { return i.fetch(ctx, sc, d, &im) })
 	im.Status = core.ImportCompleted
 	if err != nil {
 		im.Status = core.ImportFailed
@@ -146,6 +152,17 @@ func (i *Importer) run(ctx context.Context, sc core.Scope, d hub.Dataset, im cor
 	if _, err := i.Imports.EndImport(context.WithoutCancel(ctx), sc, im); err != nil {
 		i.Log.Error("the end of an import was not recorded", "import", string(im.ID), "error", err.Error())
 	}
+}
+
+// calm turns a panic into an error: what a stranger's file does must not end the
+// service.
+func calm(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in an import: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
 }
 
 // reason is a code and a sentence for what made an import fail.

@@ -73,6 +73,7 @@ func TestBenchmarks_PVT05_MadeAndRunInTheirWorkspace(t *testing.T) {
 	if !seen(as(owner)) || seen(anonymous) || seen(stranger) {
 		t.Errorf("the catalog shows it to its owner %v, to nobody in particular %v, to a stranger %v", seen(as(owner)), seen(anonymous), seen(stranger))
 	}
+	h.uploadedAgain(t, src, m, stranger)
 	body := object{"selection": object{"profile_ids": []string{b.ProfileID}}, "model": object{"kind": "managed", "route_id": "practice.solver-0.95"}, "coverage": object{"mode": "full"}}
 	h.send("POST", "/v1/quotes", newQuote(body), stranger).refused(t, 404, "not_found")
 	run := h.finished(body)
@@ -102,6 +103,20 @@ func TestBenchmarks_PVT05_MadeAndRunInTheirWorkspace(t *testing.T) {
 	}
 	if h.send("GET", "/v1/benchmarks?status=archived", nil).want(t, 200).into(t, &page); len(page.Data) != 1 {
 		t.Errorf("%+v", page.Data)
+	}
+}
+
+// uploadedAgain: a stranger's manifest finds the source no more than one that
+// does not exist, even with the same bytes of their own.
+func (h *harness) uploadedAgain(t *testing.T, src api.BenchmarkSource, m object, stranger tweak) {
+	t.Helper()
+	h.uploaded("sums.csv", "csv", csvRows, stranger)
+	missing := sums(strings.Replace(src.URI, src.ID, "00000000-0000-4000-8000-00000000dead", 1), nil)
+	for _, path := range []string{"/v1/benchmarks/preview", "/v1/benchmarks"} {
+		foreign, none := h.send("POST", path, m, stranger, keyed("f")), h.send("POST", path, missing, stranger, keyed("n"))
+		if foreign.refused(t, 422, "manifest_invalid"); !bytes.Equal(foreign.body, none.body) {
+			t.Errorf("foreign and missing differ:\n%s\n%s", foreign.body, none.body)
+		}
 	}
 }
 

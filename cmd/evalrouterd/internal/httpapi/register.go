@@ -47,6 +47,10 @@ func handle[I, O any](fn func(*Server, context.Context, *I) (*O, error)) func(*S
 			MaxBodyBytes: maxBody + 1, BodyReadTimeout: -1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
 			Middlewares: huma.Middlewares{s.admit(rt)}, Responses: errorResponses(s.api.OpenAPI().Components.Schemas),
 		}
+		if rt.upload {
+			file := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: file}}}
+		}
 		if rt.access != public {
 			op.Security = []map[string][]string{{"bearer": {}}}
 		}

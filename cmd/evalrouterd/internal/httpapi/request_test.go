@@ -301,7 +301,7 @@ func TestOpenAPI(t *testing.T) {
 		if _, secured := op["security"]; secured == rt.Public {
 			t.Errorf("%s %s: public %v, security %v", rt.Method, rt.Path, rt.Public, op["security"])
 		}
-		if _, body := op["requestBody"]; body != rt.Body {
+		if _, body := op["requestBody"]; body != (rt.Body || rt.Upload) {
 			t.Errorf("%s %s: takes a body %v, described %v", rt.Method, rt.Path, rt.Body, body)
 		}
 	}
