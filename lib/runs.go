@@ -168,6 +168,9 @@ const (
 	FormatMarkdown = "md"
 	FormatGitHub   = "github"
 	FormatJUnit    = "junit"
+	// FormatBundle is a ZIP of everything that the run's figures and charges
+	// can be derived from again offline.
+	FormatBundle = "bundle"
 )
 
 // ExportQuery says in which form a finished run is wanted. Version 0 is the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,6 +36,11 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			evidence, err := filepath.Abs("internal/rederive/testdata")
+			if err != nil {
+				return err
+			}
+			env.Setenv("EVIDENCE", evidence)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or every exit rests for a second
 			return nil
 		},

@@ -120,7 +120,7 @@ func TestMarkdown_Bounds(t *testing.T) {
 			long := strings.Repeat("`|long<b>", 100)
 			got := written(t, tt.write, newReport(t, n), tasksOf(n, func(x *report.Task) { x.Target = []string{long}; x.Extracted = long }))
 			listed := strings.Count(got, "\n- `sums/")
-			at := strings.Index(got, " more are in the report")
+			at := strings.Index(got, " more are in the report: `evalrouter export ")
 			if len(got) > tt.limit || len(got) < tt.limit*9/10 || at < 0 {
 				t.Fatalf("%d bytes of %d with %d tasks listed", len(got), tt.limit, listed)
 			}

@@ -138,7 +138,7 @@ func TestHTML_Sizes(t *testing.T) {
 			x.Answer, x.Span = &long, nil
 		}
 	}), 0)
-	if len(got) > 80_000 || !strings.Contains(got, "334,000 more characters are in the JSON export") {
+	if len(got) > 80_000 || !strings.Contains(got, "334,000 more characters are in the evidence bundle") {
 		t.Errorf("%d bytes with one long answer", len(got))
 	}
 	// No list of a service makes the summary too large.

@@ -142,6 +142,7 @@ func provenanceMarkdown(r Report) string {
 	for _, f := range r.Money.Rates {
 		fmt.Fprintf(&b, "- Price for a million tokens, %s: %s\n", strings.ToLower(f.Name), f.Value)
 	}
+	fmt.Fprintf(&b, "- Evidence for `evalrouter-bench verify`: %s\n", exportLine(r, "bundle"))
 	for _, l := range r.Licences {
 		fmt.Fprintf(&b, "- Licence (%s): %s %s\n", span(l.Scope), span(l.Identifier), span(l.URL))
 	}
@@ -178,10 +179,15 @@ func tasksMarkdown(w io.Writer, r Report, tasks Tasks, room int, folded bool) er
 		return err
 	}
 	if listed < total {
-		fmt.Fprintf(w, "\n%s more are in the report: `evalrouter export %s --format html`\n", Count(total-listed), strings.Trim(span(r.Run), "`"))
+		fmt.Fprintf(w, "\n%s more are in the report: %s\n", Count(total-listed), exportLine(r, "html"))
 	}
 	_, err = io.WriteString(w, end)
 	return err
+}
+
+// exportLine is the command that saves another format of the run.
+func exportLine(r Report, format string) string {
+	return span(plain.Line("evalrouter export " + string(r.Run) + " --format " + format))
 }
 
 func eachMiss(tasks Tasks, do func(Task) error) error {

@@ -23,6 +23,8 @@ const (
 	codeRead    = "read_failed"
 	codeWrite   = "write_failed"
 	codeStopped = "interrupted"
+	// codeEvidence: the evidence of a run is not as it was written.
+	codeEvidence = "evidence_broken"
 )
 
 // failure is an error with its code, what was not done, and what helps.
@@ -41,7 +43,7 @@ func exitCode(err error) int {
 		return exitOK
 	}
 	switch explain(err).code {
-	case codeInput, codePackage, codeExists, codeDigest:
+	case codeInput, codePackage, codeExists, codeDigest, codeEvidence:
 		return exitRejected
 	}
 	return exitFailed

@@ -21,7 +21,7 @@ func (a *App) verifyCommand() *argv.Command {
 	want := ""
 	return &argv.Command{
 		Name: "verify", Args: "BUNDLE", Short: "Say whether a bundle is whole, valid and the one meant", Operands: [2]int{1, 1},
-		Long: "A bundle is canonical when it is byte for byte what bundle writes for its files.",
+		Long: "A benchmark's bundle is canonical when it is byte for byte what bundle writes\nfor its files. Of the evidence of a run (evalrouter export RUN --format bundle)\nevery answer is graded again, and every interval and charge computed again.",
 		Flags: []argv.Flag{{Long: "sha256", Value: "DIGEST", Usage: "the digest that the file must have", Set: func(s string) error {
 			if !digestShape.MatchString(s) {
 				return errors.New("want 64 lower-case hex digits")
@@ -43,6 +43,9 @@ type verifyResult struct {
 }
 
 func (a *App) verify(ctx context.Context, path, want string) (err error) {
+	if is, err := a.verifyEvidence(path, want); is || err != nil {
+		return err
+	}
 	s, err := open(path)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (a *App) verify(ctx context.Context, path, want string) (err error) {
 		return err
 	}
 	if want != "" && want != res.SHA256 {
-		return &failure{code: codeDigest, message: path + " is not the file that is meant: its SHA-256 is " + res.SHA256, facts: []string{"its contents were not looked at"}}
+		return wrongDigest(path, res.SHA256)
 	}
 	rep, canonical, err := pack.Bundle(ctx, s, options(true), io.Discard)
 	if err != nil {
@@ -74,6 +77,10 @@ func (a *App) verify(ctx context.Context, path, want string) (err error) {
 			a.line("  not written by %s bundle, which would write %s", Program, canonical)
 		}
 	})
+}
+
+func wrongDigest(path, sum string) error {
+	return &failure{code: codeDigest, message: path + " is not the file that is meant: its SHA-256 is " + sum, facts: []string{"its contents were not looked at"}}
 }
 
 func digestOf(path string) (string, int64, error) {

@@ -39,8 +39,8 @@ func Benchmark(a *App) *argv.Command {
 
 // Verify checks a bundle, by way of evalrouter-bench.
 func Verify(a *App) *argv.Command {
-	c := a.bench("verify", "BUNDLE [--sha256 DIGEST]", "Say whether a benchmark bundle is whole and valid")
-	c.Examples = []string{"evalrouter verify ./my-benchmark.zip", "evalrouter verify ./my-benchmark.zip --json"}
+	c := a.bench("verify", "BUNDLE [--sha256 DIGEST]", "Check a benchmark bundle, or the evidence of a run")
+	c.Examples = []string{"evalrouter verify ./my-benchmark.zip", "evalrouter verify ./evalrouter-3f2a9c.bundle.zip --json"}
 	return c
 }
 

@@ -190,6 +190,8 @@ func Extension(format string) string {
 		return "eval.json"
 	case "lm-eval":
 		return "lm-eval.zip"
+	case "bundle":
+		return "bundle.zip"
 	case "github":
 		return "github.md"
 	case "junit":

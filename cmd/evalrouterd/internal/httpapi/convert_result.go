@@ -3,13 +3,16 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
 
 // ended is a run with its frozen result.
@@ -219,4 +222,36 @@ func judgeReply(j export.Reply) api.JudgeReply {
 		r.ReplyWithheld = ptr("expired")
 	}
 	return r
+}
+
+// evidencePrices is what charges are computed from: the frozen prices of the
+// model and of each judge.
+func evidencePrices(q core.Quote) evidence.Prices {
+	p := evidence.Prices{Target: priceBook(q.Target)}
+	for _, j := range q.Judges {
+		p.Judges = append(p.Judges, priceBook(j.Target))
+	}
+	return p
+}
+
+func priceBook(t core.Target) evidence.PriceBook {
+	p := t.Prices
+	return evidence.PriceBook{
+		Name: t.Name(), Version: priceVersion(t), Priced: t.Priced, Request: p.Request, LongAbove: p.Long.Above, UnbilledRefusals: t.UnbilledRefusals,
+		Rates: evidence.Rates{Input: p.Input, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheWriteHour: p.CacheWriteHour, Output: p.Output, Reasoning: p.Reasoning},
+		Long:  evidence.Rates(p.Long.Rates),
+	}
+}
+
+func billedCall(c history.BilledCall) (evidence.BilledCall, error) {
+	out := evidence.BilledCall{Kind: c.Kind, Part: c.Part, Reserved: c.Reserved, Charged: c.Spent}
+	if c.UsageDoc == "" {
+		return out, nil
+	}
+	var u core.Usage
+	if err := json.Unmarshal([]byte(c.UsageDoc), &u); err != nil {
+		return out, fmt.Errorf("read usage of task %d: %w", c.Idx, err)
+	}
+	out.Usage = ptr(evidence.Usage(u))
+	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,13 +19,15 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report"
+	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
 
 type exportInput struct {
 	ID      string `path:"id"`
-	Format  string `query:"format" enum:"json,csv,html,summary,md,github,junit,inspect,inspect-json,lm-eval" default:"json"`
+	Format  string `query:"format" enum:"json,csv,html,summary,md,github,junit,bundle,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
 }
 
@@ -80,7 +83,7 @@ func contentType(format string) string {
 		return "text/markdown; charset=utf-8"
 	case "junit":
 		return "application/xml; charset=utf-8"
-	case "inspect", "lm-eval":
+	case "inspect", "lm-eval", "bundle":
 		return "application/zip"
 	}
 	return "application/json; charset=utf-8"
@@ -107,7 +110,7 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 		return s.source().LMEval(ctx, e.Run, out)
 	case "summary":
 		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
-	case "html", "md", "github", "junit":
+	case "html", "md", "github", "junit", "bundle":
 		return s.writeReport(ctx, e, format, now, out)
 	}
 	return s.writeFull(ctx, e, now, out)
@@ -116,11 +119,14 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 // writeReport writes a format for people and for their tools. Reports are of
 // the records that the JSON export holds, so that no figure can differ.
 func (s *Server) writeReport(ctx context.Context, e ended, format string, now core.Micros, out io.Writer) error {
-	r, err := report.From(exportHead(e, now))
+	head, tasks := exportHead(e, now), s.reportTasks(ctx, e)
+	if format == "bundle" {
+		return s.writeBundle(ctx, e, head, tasks, out)
+	}
+	r, err := report.From(head)
 	if err != nil {
 		return err
 	}
-	tasks := s.reportTasks(ctx, e)
 	switch format {
 	case "md":
 		return report.Markdown(out, r, tasks)
@@ -160,6 +166,60 @@ func (s *Server) reportTasks(ctx context.Context, e ended) report.Tasks {
 				t, err = read(row)
 			}
 			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// writeBundle writes what a run's figures and charges can be derived from again.
+func (s *Server) writeBundle(ctx context.Context, e ended, head api.Export, tasks report.Tasks, out io.Writer) error {
+	b := report.Bundle{
+		Run: head, Grader: e.Quote.Profile.GraderConfig, Prices: evidencePrices(e.Quote), Tasks: tasks, Evidence: s.evidence(ctx, e),
+		More: []evidence.File{{Name: "samples.csv", Write: func(w io.Writer) error { return s.source().CSV(ctx, e.Run, headline, w) }}},
+	}
+	return b.Write(out)
+}
+
+// billedPage is for how many tasks their calls are read at once.
+const billedPage = 500
+
+// evidence yields the tasks of a run with what they were graded against and the
+// calls that they were charged for.
+func (s *Server) evidence(ctx context.Context, e ended) iter.Seq2[evidence.Task, error] {
+	source, order, scope := s.source(), e.Quote.Order(), core.Scope{Workspace: e.Workspace}
+	var calls []history.BilledCall
+	read := func(row export.Row) (evidence.Task, error) {
+		sample, err := s.sample(ctx, source, e, row)
+		if err != nil {
+			return evidence.Task{}, err
+		}
+		task, err := s.o.Catalog.Task(ctx, e.Quote.Profile, order.At(row.Idx))
+		if err != nil {
+			return evidence.Task{}, fmt.Errorf("read task %d: %w", row.Idx, err)
+		}
+		if row.Idx%billedPage == 0 {
+			if calls, err = s.o.Answers.Billed(ctx, scope, e.ID, row.Idx, row.Idx+billedPage); err != nil {
+				return evidence.Task{}, fmt.Errorf("read calls of task %d: %w", row.Idx, err)
+			}
+		}
+		out := evidence.Task{Index: row.Idx, Sample: sample, Rule: row.Rule, Calls: []evidence.BilledCall{}, Key: evidence.Key{Target: task.Target, Choices: task.Choices, Schema: task.Schema, Group: task.Group}}
+		for ; len(calls) > 0 && calls[0].Idx == row.Idx; calls = calls[1:] {
+			c, err := billedCall(calls[0])
+			if err != nil {
+				return evidence.Task{}, err
+			}
+			out.Calls = append(out.Calls, c)
+		}
+		return out, nil
+	}
+	return func(yield func(evidence.Task, error) bool) {
+		for row, err := range source.Rows(ctx, e.Run, 0) {
+			var out evidence.Task
+			if err == nil {
+				out, err = read(row)
+			}
+			if !yield(out, err) || err != nil {
 				return
 			}
 		}

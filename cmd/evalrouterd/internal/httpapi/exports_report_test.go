@@ -1,13 +1,26 @@
 package httpapi_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evalrouter/evalrouter/bundle"
+	"github.com/evalrouter/evalrouter/bundle/families"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report"
+	"github.com/evalrouter/evalrouter/lib/report/evidence"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 // TestExportReport asks for each format for people and holds its figures
@@ -60,4 +73,115 @@ func TestExportReport(t *testing.T) {
 	if suites.Tests != 40 || suites.Failures != e.Profiles[0].Counts.Graded-e.Summary.Outcomes["right"] || suites.Skipped != e.Summary.Outcomes["skipped_budget"] {
 		t.Errorf("JUnit counts %+v, the run %v", suites, e.Summary.Outcomes)
 	}
+}
+
+// evidenceFiles is where the program that checks evidence keeps bundles that a
+// service wrote.
+const evidenceFiles = "../../../evalrouter-bench/internal/rederive/testdata"
+
+// TestExportBundle writes the evidence of runs that a program, a judge and log
+// probabilities grade, and derives every score and every charge from it. With
+// -update the bundles become those that the checking program is tested with.
+func TestExportBundle(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	judged := object{"selection": object{"profile_ids": []string{h.judged(t, "practice.judge")}}, "coverage": object{"mode": "full"}}
+	cases := []likelyCase{
+		{Name: "1", Choices: []string{"no", "yes"}, Gold: "B", Results: [][2]any{{-2.0, true}, {-4.0, false}}},
+		{Name: "2", Choices: []string{"red", "blue"}, Gold: "B", Results: [][2]any{{-3.0, false}, {-0.5, true}}},
+	}
+	c := h.connect(t, &completions{cases: cases, asked: map[string]int{}})
+	likely := object{"selection": h.likely(t, cases, "acc"), "model": object{"kind": "connection", "connection_id": c.ID}, "coverage": object{"mode": "full"}}
+	for name, id := range map[string]string{"capped": h.capped(t).ID, "judged": h.finished(judged), "likely": h.finished(likely)} {
+		r := h.send("GET", "/v1/runs/"+id+"/export?format=bundle", nil).want(t, 200)
+		if *update {
+			if err := os.WriteFile(filepath.Join(evidenceFiles, name+".zip"), r.body, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again := h.send("GET", "/v1/runs/"+id+"/export?format=bundle", nil).want(t, 200); !bytes.Equal(r.body, again.body) {
+			t.Errorf("%s: the second bundle has other bytes", name)
+		}
+		var e api.Export
+		h.send("GET", "/v1/runs/"+id+"/export", nil).want(t, 200).into(t, &e)
+		derive(t, name, r.body, e)
+	}
+}
+
+// derive computes a run from its bundle.
+func derive(t *testing.T, name string, b []byte, e api.Export) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cfg bundle.GraderConfig
+	var prices evidence.Prices
+	for file, v := range map[string]any{evidence.GraderFile: &cfg, evidence.PricesFile: &prices} {
+		if err := json.Unmarshal(inBundle(t, z, file), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := families.Grader(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := gzip.NewReader(bytes.NewReader(inBundle(t, z, evidence.SamplesFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, spend, graded := 0, usd.Micro(0), 0
+	for d := json.NewDecoder(lines); d.More(); n++ {
+		var one evidence.Task
+		if err := d.Decode(&one); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(e.Samples[n], one.Sample); diff != "" || one.Index != n {
+			t.Errorf("%s: task %d is %d and differs: %s", name, n, one.Index, diff)
+		}
+		for _, call := range one.Calls {
+			book := prices.Target
+			if call.Kind == "judge" {
+				book = prices.Judges[call.Part]
+			}
+			if book.Charge(call) != call.Charged || call.Charged == 0 {
+				t.Errorf("%s: task %d: %+v comes to %s", name, n, call, book.Charge(call))
+			}
+			spend += call.Charged
+		}
+		if one.Sample.Status == "graded" {
+			graded++
+			regrade(t, g, one)
+		}
+	}
+	if n != len(e.Samples) || spend != e.BillingSnapshot.SpendMicrousd || graded != e.Profiles[0].Counts.Graded || graded == 0 {
+		t.Errorf("%s: %d tasks, %d graded, cost %s; the run %d, %d, %s", name, n, graded, spend, len(e.Samples), e.Profiles[0].Counts.Graded, e.BillingSnapshot.SpendMicrousd)
+	}
+}
+
+func regrade(t *testing.T, g bundle.Grader, e evidence.Task) {
+	t.Helper()
+	task := bundle.Task{ID: e.Sample.TaskID, Target: e.Key.Target, Choices: e.Key.Choices, Schema: e.Key.Schema, Group: e.Key.Group}
+	answer := bundle.Answer{Text: *e.Sample.Answer, Finish: bundle.Finish(*e.Sample.FinishReason)}
+	v, err := g.Grade(task, answer)
+	if j, ok := g.(bundle.Judged); ok {
+		v, err = j.Verdict(task, answer, []bundle.Answer{{Text: *e.Sample.Judges[0].Reply, Finish: bundle.Finish(*e.Sample.Judges[0].FinishReason)}})
+	}
+	if err != nil || string(v.Outcome) != e.Sample.Outcome || v.Score != e.Sample.Scores["accuracy"] {
+		t.Errorf("task %s is %s with %v, and now %+v, %v", e.Sample.TaskID, e.Sample.Outcome, e.Sample.Scores, v, err)
+	}
+}
+
+func inBundle(t *testing.T, z *zip.Reader, name string) []byte {
+	t.Helper()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -54,6 +54,7 @@ type Answers interface {
 	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[history.SampleRow, error]
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
+	Billed(context.Context, core.Scope, core.RunID, int, int) ([]history.BilledCall, error)
 }
 
 // Accounts reads workspaces and their money.

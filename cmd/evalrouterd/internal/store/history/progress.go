@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 // Progress reads where a run stands.
@@ -80,6 +81,34 @@ func (r Reader) replies(ctx context.Context, sc core.Scope, kind string, run cor
 			return nil, err
 		}
 		out = append(out, p)
+	}
+	return out, rows.Err()
+}
+
+// BilledCall is an answered call with its money.
+type BilledCall struct {
+	Idx, Part       int
+	Kind            string
+	Reserved, Spent usd.Micro
+	UsageDoc        string // "" where none was reported that could be believed
+}
+
+// Billed reads the answered calls of the tasks in [from, to), in the order of
+// the tasks, of the model before its judges.
+func (r Reader) Billed(ctx context.Context, sc core.Scope, run core.RunID, from, to int) (out []BilledCall, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT idx, part, kind, reserved, spent, usage_doc FROM calls
+		WHERE run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND idx >= $2 AND idx < $3 AND state = 'responded'
+		ORDER BY idx, kind DESC, part, attempt`, string(run), from, to, string(sc.Workspace))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c BilledCall
+		if err := rows.Scan(&c.Idx, &c.Part, &c.Kind, &c.Reserved, &c.Spent, &c.UsageDoc); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
 	}
 	return out, rows.Err()
 }
