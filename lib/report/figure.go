@@ -91,10 +91,21 @@ func figure(m api.MetricRecord, p api.ProfileResult) Figure {
 	if interval != nil {
 		f.Confidence = fmt.Sprintf("%g %%", 100*interval.Confidence)
 		f.Interval = fmt.Sprintf(format+" to "+format, unit*interval.Lower, unit*interval.Upper)
-		f.Method = line(interval.Method)
+		f.Method = method(interval.Method)
 		f.Lower, f.Upper = clamp(100*interval.Lower), clamp(100*interval.Upper)
 	}
 	return f
+}
+
+// method is how an interval was made, as people name it.
+func method(key string) plain.Safe {
+	switch key {
+	case "wilson":
+		return "Wilson"
+	case "student_t":
+		return "Student's t"
+	}
+	return line(key)
 }
 
 func clamp(v float64) float64 { return min(max(v, 0), 100) }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
 
 // RouteFacts is a line of the route table.
@@ -44,3 +45,6 @@ func Statuses() map[api.Code]int { return statuses() }
 
 // StatusOf is the status of a code of the domain.
 func StatusOf(c core.Code) int { return statusOf(c) }
+
+// PriceBookOf is a target's prices as evidence has them.
+func PriceBookOf(t core.Target) evidence.PriceBook { return priceBook(t) }

@@ -14,9 +14,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/bundle/families"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report"
 	"github.com/evalrouter/evalrouter/lib/report/evidence"
@@ -184,4 +187,44 @@ func inBundle(t *testing.T, z *zip.Reader, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// What evidence says that a call is charged is what the books settle, for any
+// prices, usage and reservation.
+func TestEvidenceCharges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rate := func(name string) usd.PerMillion {
+			return usd.PerMillion(rapid.Int64Range(0, 100_000_000).Draw(t, name))
+		}
+		tokens := func(name string) int64 { return rapid.Int64Range(0, 300_000).Draw(t, name) }
+		rates := func(name string) core.Rates {
+			if rapid.Bool().Draw(t, name+" free") {
+				return core.Rates{}
+			}
+			return core.Rates{Input: rate(name + " in"), CacheRead: rate(name + " read"), CacheWrite: rate(name + " write"), CacheWriteHour: rate(name + " hour"), Output: rate(name + " out"), Reasoning: rate(name + " thought")}
+		}
+		r := rates("standard")
+		p := core.Prices{Input: r.Input, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, CacheWriteHour: r.CacheWriteHour, Output: r.Output, Reasoning: r.Reasoning,
+			Request: usd.Micro(rapid.Int64Range(0, 1000).Draw(t, "request")), Long: core.LongContext{Above: tokens("above"), Rates: rates("long")}}
+		var u *core.Usage
+		if rapid.Bool().Draw(t, "reported") {
+			u = &core.Usage{Input: tokens("input"), CacheRead: tokens("read"), CacheWrite: tokens("write"), CacheWriteHour: tokens("hour"), Output: tokens("output"), Reasoning: tokens("thought")}
+			if rapid.Bool().Draw(t, "billed") {
+				u.Billed = new(usd.Micro(tokens("bill")))
+			}
+		}
+		reserved := usd.Micro(tokens("reserved"))
+		call := evidence.BilledCall{Reserved: reserved}
+		if u != nil {
+			call.Usage = new(evidence.Usage(*u))
+		}
+		book := httpapi.PriceBookOf(core.Target{Kind: "managed", RouteID: "a.b", Priced: true, Prices: p})
+		if got, want := book.Charge(call), p.Settle(reserved, u).Spend; got != want {
+			t.Errorf("%+v for %+v under %s: %s, the books say %s", p, u, reserved, got, want)
+		}
+		if got := httpapi.PriceBookOf(core.Target{Prices: p}).Charge(call); got != 0 {
+			t.Errorf("a call without known prices is charged %s", got)
+		}
+	})
 }
