@@ -1,9 +1,9 @@
 // Command evalrouter-bench makes benchmarks: it starts, checks, improves and
-// bundles them on this machine alone. It knows no network and no account, and
-// runs nothing that stands in a package.
+// bundles them on this machine alone, and checks the evidence of runs. It knows
+// no network and no account, and runs nothing that stands in a package.
 //
-// Its module requires ff for flags and lib/plain for printing text from
-// strangers, beside bundle, which does the work.
+// Its module requires ff for flags and lib for printing text from strangers and
+// for the records of evidence, beside bundle, which does the work.
 package main
 
 import (
