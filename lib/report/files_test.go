@@ -109,7 +109,7 @@ func TestJUnit_Counts(t *testing.T) {
 // Markdown stays within its bound and says how much it does not list.
 func TestMarkdown_Bounds(t *testing.T) {
 	t.Parallel()
-	const n = 20_000
+	const n = 8_000
 	for _, tt := range []struct {
 		name  string
 		write write

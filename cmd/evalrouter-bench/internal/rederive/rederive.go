@@ -24,7 +24,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
 
-// maxDocument bounds the documents that are read whole, in bytes.
+// maxDocument bounds each document and each line that is read whole, in bytes.
 const maxDocument = 64 << 20
 
 // Result is what was found.
@@ -155,9 +155,7 @@ func read(z *zip.Reader, name string, v any) ([]byte, error) {
 	if err != nil || len(b) > maxDocument {
 		return nil, broken("%s cannot be read", name)
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	if err := strict(b, v); err != nil {
 		return nil, broken("%s: %v", name, err)
 	}
 	return b, nil
@@ -174,21 +172,34 @@ func each(z *zip.Reader, do func(evidence.Task) error) error {
 	if err != nil {
 		return broken("%s: %v", evidence.SamplesFile, err)
 	}
-	d := json.NewDecoder(bufio.NewReaderSize(g, 64<<10))
-	d.DisallowUnknownFields()
-	for {
+	lines := bufio.NewScanner(g)
+	lines.Buffer(make([]byte, 0, 64<<10), maxDocument)
+	for lines.Scan() {
 		var e evidence.Task
-		err := d.Decode(&e)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+		if err := strict(lines.Bytes(), &e); err != nil {
 			return broken("%s: %v", evidence.SamplesFile, err)
 		}
 		if err := do(e); err != nil {
 			return err
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return broken("%s: %v", evidence.SamplesFile, err)
+	}
+	return nil
+}
+
+// strict decodes one document, of members that are known, with nothing after it.
+func strict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more follows the document")
+	}
+	return nil
 }
 
 // checker goes through one bundle.
