@@ -12,6 +12,7 @@ func Rules() []Rule {
 	all = append(all, langsmithRules()...)
 	all = append(all, serviceRules()...)
 	all = append(all, commandRules()...)
+	all = append(all, workspaceRules()...)
 	return append(all, generalRules()...)
 }
 
@@ -25,6 +26,10 @@ func SiblingRules() []Siblings {
 		{
 			Name: "grade siblings", Parent: daemon + "/grade",
 			Why: "a grader knows one method; what graders have in common is in grade itself",
+		},
+		{
+			Name: "page siblings", Parent: "./tui/internal/page",
+			Why: "a page opens another one by its route, which is data",
 		},
 	}
 }
@@ -246,6 +251,40 @@ func commandRules() []Rule {
 			Name: "commands apart", From: []string{"./cmd/evalrouterd/..."}, Reach: WithTests,
 			Deny: []string{"./cmd/..."}, Allow: []string{"./cmd/evalrouterd/..."},
 			Why: "no binary imports another one",
+		},
+	}
+}
+
+func workspaceRules() []Rule {
+	return []Rule{
+		{
+			Name: "workspace on lib", From: []string{"./tui/..."},
+			Deny: []string{"ours"}, Allow: []string{"./tui/...", "./lib/..."},
+			Why: "the workspace is a client: money, names and recovery are decided in lib",
+		},
+		{
+			Name: "kit at the bottom", From: []string{"./tui/internal/kit"}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./tui/internal/kit/...", "./lib/plain"},
+			Why: "what screens are made of knows no service, and takes text that lib/plain made safe",
+		},
+		{
+			Name: "pages read by interfaces", From: []string{"./tui/internal/page/..."},
+			Deny: []string{"./tui/internal/source/...", "./tui", "os", "net", "net/http/..."},
+			Why:  "a page declares what it reads; the table of places joins it with the service",
+		},
+		{
+			Name: "workspace is light", From: []string{"./tui/..."}, Except: []string{"./tui/internal/kit/kittest/..."}, Reach: Transitive,
+			Deny: []string{"third"},
+			Allow: []string{
+				"github.com/gdamore/...", "github.com/google/uuid", "github.com/lucasb-eyer/go-colorful/...", "github.com/rivo/uniseg/...",
+				"golang.org/x/oauth2/...", "golang.org/x/sys/...", "golang.org/x/term/...", "golang.org/x/text/...",
+			},
+			Why: "the workspace adds one terminal library to the client",
+		},
+		{
+			Name: "workspace command", From: []string{"./cmd/evalrouter-tui/..."}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter-tui/...", "./tui/...", "./lib/..."},
+			Why: "the workspace's command is a client; the other parts are other binaries",
 		},
 	}
 }

@@ -1,0 +1,177 @@
+// Package place is where the workspace runs: which service it talks to and as
+// whom, which directories it uses, and what opens a browser. The rules are
+// those of the command line, so that both see the same runs and find each
+// other's accepted quotes.
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/local"
+	"github.com/evalrouter/evalrouter/lib/profile"
+	"github.com/evalrouter/evalrouter/lib/readcache"
+	"github.com/evalrouter/evalrouter/tui"
+)
+
+// copyFormat is raised when the workspace reads the catalog in another way.
+const copyFormat = "tui-1"
+
+// Place is the surroundings of one process.
+type Place struct {
+	BaseURL, Workspace string // flags
+	AllowHTTP          bool
+	Env                func(string) (string, bool)
+	Environ            func() []string
+	Home               string
+	Version            string
+	Now                func() time.Time
+	Sleep              flow.Sleeper
+	Chance             func() float64
+}
+
+// Options is the workspace at this place. It asks no service.
+func (p Place) Options() (tui.Options, error) {
+	who, err := profile.Resolve(profile.Input{BaseURL: p.BaseURL, Workspace: p.Workspace, Env: p.Env, Home: p.Home})
+	if err != nil {
+		return tui.Options{}, err
+	}
+	state, err := who.Dirs.State.Path()
+	if err != nil {
+		return tui.Options{}, err
+	}
+	browser := Browser{OS: runtime.GOOS, Env: p.Env, Start: start}
+	banner := who.Workspace.Value
+	if who.Local {
+		banner = "this machine"
+	}
+	return tui.Options{
+		Service: tui.Service{
+			Connect:   func(ctx context.Context) (*evalrouter.Client, error) { return p.connect(ctx, who) },
+			Catalog:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Use) },
+			Refresh:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Refresh) },
+			Journal:   &flow.Journal{Dir: state, Disk: flow.OS{}, Now: p.Now, Sleep: p.Sleep},
+			Origin:    who.BaseURL.Value,
+			Workspace: who.Workspace.Value,
+			NewKey:    func() string { return string(evalrouter.NewIdempotencyKey()) },
+			Now:       p.Now, Sleep: p.Sleep, Chance: p.Chance, SaveDir: os.Getwd, Local: who.Local,
+		},
+		Env: p.Env, Open: browser.Open, Now: p.Now, Banner: banner,
+	}, nil
+}
+
+func (p Place) config(who *profile.Profile) evalrouter.Config {
+	return evalrouter.Config{
+		BaseURL: who.BaseURL.Value, AllowHTTP: p.AllowHTTP,
+		UserAgent: fmt.Sprintf("evalrouter-tui/%s (%s/%s)", p.Version, runtime.GOOS, runtime.GOARCH),
+		Now:       p.Now, Sleep: p.Sleep, Rand: p.Chance,
+	}
+}
+
+// connect is the service with the caller's credential. The one on this machine
+// is started if it is not running.
+func (p Place) connect(ctx context.Context, who *profile.Profile) (*evalrouter.Client, error) {
+	cfg := p.config(who)
+	cfg.WorkspaceID = who.Workspace.Value
+	var err error
+	if who.Local {
+		var r local.Record
+		if r, err = p.service(who).ensure(ctx); err == nil {
+			cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
+			cfg.APIKey, err = p.service(who).Token()
+		}
+	} else {
+		cfg.APIKey, err = who.Key()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return evalrouter.New(cfg)
+}
+
+type service struct{ *local.Service }
+
+func (s service) ensure(ctx context.Context) (local.Record, error) {
+	r, _, err := s.Ensure(ctx)
+	return r, err
+}
+
+func (p Place) service(who *profile.Profile) service {
+	return service{&local.Service{
+		Dir: who.Dirs.Data.Value, Port: local.DefaultPort, Env: serviceEnv(p.Environ()),
+		Find:     func() (string, error) { return local.FindProgram(local.Binary, os.Executable, exec.LookPath) },
+		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		Patience: 10 * time.Second, Sleep: p.Sleep,
+	}}
+}
+
+// serviceEnv is what a started service gets of the environment: no key, no
+// setting of a client.
+func serviceEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOMAXPROCS", "GOMEMLIMIT", "GOCOVERDIR":
+			return false
+		}
+		return !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "LC_")
+	})
+}
+
+// catalog is the public catalog over local copies, read without credentials.
+func (p Place) catalog(who *profile.Profile, mode readcache.Mode) (*evalrouter.Catalog, error) {
+	cfg := p.config(who)
+	var next http.RoundTripper = evalrouter.NewTransport()
+	if who.Local {
+		// Where the service listens is known once it runs, and it is started
+		// only when a copy does not do.
+		cfg.BaseURL, cfg.AllowHTTP = fmt.Sprintf("http://127.0.0.1:%d", local.DefaultPort), true
+		next = localTransport{p.service(who), next}
+	}
+	dir, err := who.Dirs.Cache.Path()
+	if off, _ := p.Env("EVALROUTER_READ_CACHE"); err == nil && !strings.EqualFold(off, "off") {
+		cache := &readcache.Cache{Dir: dir, Client: copyFormat, Now: p.Now, Next: next, Mode: mode}
+		if who.Local {
+			cache.Origin = "local " + who.Dirs.Data.Value
+		}
+		next = cache
+	}
+	cfg.HTTPClient = &http.Client{Transport: next}
+	c, err := evalrouter.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return c.Catalog.Public(), nil
+}
+
+// localTransport leads to the service on this machine.
+type localTransport struct {
+	service service
+	next    http.RoundTripper
+}
+
+// RoundTrip sends the request where the service listens.
+func (t localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	r, err := t.service.ensure(req.Context())
+	if err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(r.BaseURL)
+	if err != nil {
+		return nil, errors.New("the local service named no address")
+	}
+	req = req.Clone(req.Context())
+	req.URL.Scheme, req.URL.Host, req.Host = base.Scheme, base.Host, base.Host
+	return t.next.RoundTrip(req)
+}

@@ -1,0 +1,119 @@
+// Command evalrouter-tui is the full-screen workspace: it browses benchmarks
+// and models, reviews quotes, starts runs, follows them and shows what they
+// found. `evalrouter` without a command opens it.
+//
+// It is a program of its own so that the command line carries no terminal
+// library.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/place"
+	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/tui"
+)
+
+const usage = `Usage: evalrouter-tui [--base-url URL] [--workspace-id ID] [--allow-http]
+
+The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
+go on without it. For scripts and plain terminals: evalrouter --help
+`
+
+func main() { os.Exit(workspace()) }
+
+func workspace() int {
+	// SIGHUP too: a closed terminal ends the workspace in order. Nothing on the
+	// service is cancelled by it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	p := place.Place{Env: os.LookupEnv, Environ: os.Environ, Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64}
+	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
+	fs := flag.NewFlagSet("evalrouter-tui", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.StringVar(&p.BaseURL, "base-url", "", "")
+	fs.StringVar(&p.Workspace, "workspace-id", "", "")
+	fs.BoolVar(&p.AllowHTTP, "allow-http", false, "")
+	showVersion := fs.Bool("version", false, "")
+	err := fs.Parse(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(usage)
+		return 0
+	case err != nil || fs.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "error: that is not how evalrouter-tui is called (command_unknown)\n\n%s", usage)
+		return 2
+	case *showVersion:
+		fmt.Println("evalrouter-tui", p.Version)
+		return 0
+	}
+	return show(ctx, p)
+}
+
+func show(ctx context.Context, p place.Place) int {
+	o, err := p.Options()
+	if err != nil {
+		return fail(err, 2)
+	}
+	o.Suspend = suspend
+	out, err := tui.Run(ctx, o)
+	report(os.Stdout, out)
+	switch {
+	case errors.Is(err, tui.ErrNoTerminal):
+		fmt.Fprintln(os.Stderr, "error: this terminal cannot show a full-screen workspace (unsupported_feature)\n  next: EVALROUTER_TUI=off evalrouter")
+		return 2
+	case err != nil:
+		return fail(err, 1)
+	}
+	return 0
+}
+
+// report prints what is worth keeping on the normal screen.
+func report(w io.Writer, out tui.Outcome) {
+	if len(out.Saved) > 0 {
+		fmt.Fprintln(w, "Saved while you were here:")
+	}
+	for _, s := range out.Saved {
+		fmt.Fprintln(w, "  "+plain.Line(s))
+	}
+	if len(out.Lines) > 0 {
+		fmt.Fprintln(w, "Still running on the server:")
+	}
+	for _, s := range out.Lines {
+		fmt.Fprintln(w, "  "+plain.Line(s))
+	}
+}
+
+func fail(err error, code int) int {
+	fmt.Fprintln(os.Stderr, "error: "+plain.Block(err.Error()))
+	return code
+}
+
+// version is that of the module this program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "0.0.0-dev"
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,9 @@
+package tui
+
+import (
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/source"
+)
+
+// Screens is the workspace's screens over a service, for tests.
+func Screens(src *source.Source, banner string) *kit.Stack { return stack(src, banner) }

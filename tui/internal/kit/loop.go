@@ -1,0 +1,214 @@
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Host is what a loop needs of the world around it.
+type Host struct {
+	Now func() time.Time
+	// Open opens an address in the browser; why is empty if it was opened.
+	Open func(url string) (why string)
+	// Stop suspends the process until it is continued; nil where there is no
+	// such thing.
+	Stop func() error
+}
+
+type delivery struct {
+	id   int
+	msg  Msg
+	name string // of a load that ended, "" otherwise
+	gen  int
+	over bool  // a follow has ended
+	err  error // of a goroutine that panicked
+}
+
+type job struct {
+	cancel context.CancelFunc
+	gen    int
+}
+
+// Loop carries out what screens want. All screens live in its one goroutine;
+// what takes time runs in goroutines that end before Run returns.
+type Loop struct {
+	Stack *Stack
+	Term  *Terminal
+	Host  Host
+
+	ctx   context.Context
+	stop  context.CancelFunc
+	in    chan delivery
+	wg    sync.WaitGroup
+	jobs  map[string]job
+	gen   int
+	loads int // loads that have not brought their result
+	lives int // follows that have not ended
+	down  bool
+	fault error
+	quit  bool
+	shown int
+	saved []string
+	left  map[string]string
+	order []string
+}
+
+// Begin opens the first screen. The context ends everything that is going on.
+func (l *Loop) Begin(ctx context.Context, route any) {
+	if l.ctx == nil {
+		l.ctx, l.stop = context.WithCancel(ctx)
+	}
+	l.in = make(chan delivery, 256)
+	l.jobs, l.left = map[string]job{}, map[string]string{}
+	l.Stack.Handle(0, l.Term.Size())
+	l.perform(l.Stack.Open(route))
+}
+
+// End ends what is going on and waits for it.
+func (l *Loop) End() {
+	l.stop()
+	l.wg.Wait()
+}
+
+// Send gives a message to a screen, or an input event to whoever it concerns.
+func (l *Loop) Send(id int, m Msg) {
+	if p, ok := m.(Mouse); ok {
+		if p.Kind == Click && l.down {
+			p.Kind = Drag
+		}
+		l.down = p.Kind == Click || p.Kind == Drag
+		m = p
+	}
+	l.perform(l.Stack.Handle(id, m))
+}
+
+// Paint shows the frame, and tells a screen when it was shown first.
+func (l *Loop) Paint() {
+	l.Term.Paint(l.Stack.View())
+	if top := l.Stack.Top(); top != l.shown && !l.Stack.covered() {
+		l.shown = top
+		l.perform(l.Stack.Handle(top, Shown{At: l.Host.Now()}))
+		l.Term.Paint(l.Stack.View())
+	}
+}
+
+// Done says that the workspace was left, and what broke if something did.
+func (l *Loop) Done() (bool, error) { return l.quit || l.fault != nil, l.fault }
+
+// Loading is how many loads are going on, Following how many follows.
+func (l *Loop) Loading() int { return l.loads }
+
+// Following is how many follows are going on.
+func (l *Loop) Following() int { return l.lives }
+
+// Receive takes one result of an effect, waiting for it until ctx ends.
+func (l *Loop) Receive(ctx context.Context) error {
+	select {
+	case d := <-l.in:
+		l.deliver(d)
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Loop) deliver(d delivery) {
+	if d.err != nil {
+		l.fault = d.err
+	}
+	if d.over {
+		l.lives--
+	}
+	if d.gen != 0 {
+		if d.name != "" {
+			l.loads--
+		}
+		if j, ok := l.jobs[jobKey(d.id, d.name)]; d.name != "" && ok && j.gen == d.gen {
+			j.cancel()
+			delete(l.jobs, jobKey(d.id, d.name))
+		} else if d.name != "" {
+			return // a newer load of that name is on its way
+		}
+	}
+	if d.msg != nil {
+		l.Send(d.id, d.msg)
+	}
+}
+
+// Run reads the terminal until the person leaves or ctx ends. The terminal is
+// given back whatever happens, a panic included.
+func (l *Loop) Run(ctx context.Context, route any) (err error) {
+	events := make(chan Msg, 64)
+	defer func() {
+		l.Term.Close()
+		for range events { // the reader ends with the terminal
+		}
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the workspace broke: %v\n%s", p, debug.Stack())
+		}
+	}()
+	l.ctx, l.stop = context.WithCancel(ctx)
+	defer l.End()
+	go l.read(events)
+	l.Begin(l.ctx, route)
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		l.Paint()
+		if done, err := l.Done(); done {
+			return err
+		}
+		select {
+		case m, ok := <-events:
+			if !ok {
+				return errors.New("the terminal is gone")
+			}
+			l.Send(0, m)
+		case d := <-l.in:
+			l.deliver(d)
+		case t := <-ticks.C:
+			l.Send(0, Tick{At: t})
+		case <-ctx.Done():
+			return nil
+		}
+		l.drain(events)
+	}
+}
+
+// drain handles what has arrived already before the next frame: resizes come
+// before later keys, and a flood costs frames and no time.
+func (l *Loop) drain(events <-chan Msg) {
+	for range 256 {
+		select {
+		case m, ok := <-events:
+			if ok {
+				l.Send(0, m)
+			}
+		case d := <-l.in:
+			l.deliver(d)
+		default:
+			return
+		}
+	}
+}
+
+func (l *Loop) read(events chan<- Msg) {
+	defer close(events)
+	for {
+		m := l.Term.Next(l.Host.Now)
+		if m == nil {
+			return
+		}
+		select {
+		case events <- m:
+		case <-l.ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package kit
+
+import "strings"
+
+// selection is the cells that the mouse selected, row by row.
+type selection struct {
+	on             bool
+	moved          bool
+	x0, y0, x1, y1 int
+}
+
+func (p selection) to(x, y int) selection {
+	if p.on {
+		p.x1, p.y1, p.moved = x, y, true
+	}
+	return p
+}
+
+// each gives every selected stretch of a frame.
+func (p selection) each(c Canvas, do func(x, y, w int)) {
+	if !p.on || !p.moved || c.g == nil {
+		return
+	}
+	w, h := c.Size()
+	x0, y0, x1, y1 := p.x0, p.y0, p.x1, p.y1
+	if y1 < y0 || y1 == y0 && x1 < x0 {
+		x0, y0, x1, y1 = x1, y1, x0, y0
+	}
+	for y := max(y0, 0); y <= min(y1, h-1); y++ {
+		from, to := 0, w
+		if y == y0 {
+			from = max(x0, 0)
+		}
+		if y == y1 {
+			to = min(x1+1, w)
+		}
+		if from < to {
+			do(from, y, to-from)
+		}
+	}
+}
+
+func (p selection) text(c Canvas) string {
+	var rows []string
+	p.each(c, func(x, y, w int) { rows = append(rows, strings.TrimRight(c.Part(x, y, w), " ")) })
+	return strings.Trim(strings.Join(rows, "\n"), "\n")
+}
+
+func (p selection) draw(c Canvas) {
+	p.each(c, func(x, y, w int) { c.Mark(x, y, w, Focus) })
+}

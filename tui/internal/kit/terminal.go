@@ -1,0 +1,181 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+const maxPaste = 64 << 10
+
+// Terminal is the person's terminal while the workspace has it.
+type Terminal struct {
+	screen tcell.Screen
+	theme  Theme
+	last   []Cell
+	w, h   int
+	cx, cy int
+	pasted strings.Builder
+	inside bool // of a paste
+}
+
+// ErrNoTerminal says that the terminal cannot show a full screen.
+var ErrNoTerminal = errors.New("this terminal cannot show a full-screen workspace")
+
+// OpenTerminal takes the terminal over until Close. An unknown terminal type
+// is taken for an xterm; a dumb one is refused.
+func OpenTerminal(env func(string) (string, bool)) (*Terminal, error) {
+	if name, _ := env("TERM"); name == "" || name == "dumb" {
+		return nil, ErrNoTerminal
+	}
+	s, err := tcell.NewScreen()
+	if err != nil {
+		if s, err = unknownTerminal(); err != nil {
+			return nil, ErrNoTerminal
+		}
+	}
+	return TakeOver(s, ThemeOf(env))
+}
+
+func unknownTerminal() (tcell.Screen, error) {
+	info, err := tcell.LookupTerminfo("xterm-256color")
+	if err != nil {
+		return nil, err
+	}
+	tty, err := tcell.NewDevTty()
+	if err != nil {
+		return nil, err
+	}
+	return tcell.NewTerminfoScreenFromTtyTerminfo(tty, info)
+}
+
+// TakeOver is OpenTerminal for a screen that was made elsewhere.
+func TakeOver(s tcell.Screen, theme Theme) (*Terminal, error) {
+	if err := s.Init(); err != nil {
+		return nil, fmt.Errorf("take over the terminal: %w", err)
+	}
+	t := &Terminal{screen: s, theme: theme}
+	t.modes()
+	return t, nil
+}
+
+// modes asks for button and drag events only: every motion would be a flood
+// over a slow line.
+func (t *Terminal) modes() {
+	t.screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
+	t.screen.EnablePaste()
+	t.screen.EnableFocus()
+	t.last = nil
+}
+
+// Close gives the terminal back as it was. It may be called again.
+func (t *Terminal) Close() { t.screen.Fini() }
+
+// Size is the terminal's size now.
+func (t *Terminal) Size() Resize {
+	w, h := t.screen.Size()
+	return Resize{W: w, H: h}
+}
+
+// Paint shows a frame. Cells that did not change are not sent, and a frame
+// without a change sends nothing.
+func (t *Terminal) Paint(c Canvas) {
+	all := t.last == nil || c.w != t.w || c.h != t.h
+	changed := all || c.g.cx != t.cx || c.g.cy != t.cy
+	if all {
+		t.screen.Clear()
+	}
+	for i, cell := range c.g.cells {
+		if !all && t.last[i] == cell {
+			continue
+		}
+		changed = true
+		if cell.Text == "" {
+			continue // the character on the left covers it
+		}
+		r := []rune(cell.Text)
+		t.screen.SetContent(i%c.w, i/c.w, r[0], r[1:], t.theme.style(cell.Role))
+	}
+	if !changed {
+		return
+	}
+	t.last, t.w, t.h, t.cx, t.cy = append(t.last[:0], c.g.cells...), c.w, c.h, c.g.cx, c.g.cy
+	if t.cx < 0 {
+		t.screen.HideCursor()
+	} else {
+		t.screen.ShowCursor(t.cx, t.cy)
+	}
+	t.screen.Show()
+}
+
+// Copy puts text on the terminal's clipboard.
+func (t *Terminal) Copy(text string) { t.screen.SetClipboard([]byte(text)) }
+
+// Redraw sends everything with the next frame.
+func (t *Terminal) Redraw() {
+	t.last = nil
+	t.screen.Sync()
+}
+
+// Suspended gives the terminal back while do runs.
+func (t *Terminal) Suspended(do func() error) error {
+	if err := t.screen.Suspend(); err != nil {
+		return fmt.Errorf("give the terminal back: %w", err)
+	}
+	err := do()
+	if again := t.screen.Resume(); again != nil {
+		return fmt.Errorf("take the terminal again: %w", again)
+	}
+	t.modes()
+	t.screen.Sync()
+	return err
+}
+
+// Next waits for an event. It gives nil when the terminal was closed.
+func (t *Terminal) Next(now func() time.Time) Msg {
+	for {
+		e := t.screen.PollEvent()
+		if e == nil {
+			return nil
+		}
+		if m := t.message(e, now()); m != nil {
+			return m
+		}
+	}
+}
+
+// message is an event as screens know it, nil if it is none of theirs.
+func (t *Terminal) message(e tcell.Event, now time.Time) Msg {
+	switch e := e.(type) {
+	case *tcell.EventResize:
+		w, h := e.Size()
+		return Resize{W: w, H: h}
+	case *tcell.EventFocus:
+		return FocusChange{In: e.Focused}
+	case *tcell.EventPaste:
+		if t.inside = e.Start(); t.inside {
+			t.pasted.Reset()
+			return nil
+		}
+		return Paste{Text: t.pasted.String()}
+	case *tcell.EventMouse:
+		return mouseOf(e, now)
+	case *tcell.EventKey:
+		p := pressOf(e, now)
+		if !t.inside {
+			return p
+		}
+		if t.pasted.Len() < maxPaste {
+			switch p.Key {
+			case Char:
+				t.pasted.WriteRune(p.Rune)
+			case Enter, Tab:
+				t.pasted.WriteByte(' ')
+			}
+		}
+	}
+	return nil
+}

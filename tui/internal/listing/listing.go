@@ -1,0 +1,209 @@
+// Package listing is the list page: read, filter as you type, open. It has the
+// four states that every list has: reading, empty, failed, and there.
+package listing
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/show"
+)
+
+// Spec is what one list is about.
+type Spec[T any] struct {
+	// What is the plural of the rows: "benchmarks".
+	What    string
+	Columns []kit.Column
+	Load    func(ctx context.Context, fresh bool) ([]T, error)
+	Row     func(T) kit.Row
+	Key     func(T) string
+	// Empty is what stands there when there are no rows.
+	Empty []plain.Safe
+}
+
+// Listing is a list with its state.
+type Listing[T any] struct {
+	Spec[T]
+	table   kit.Table
+	all     []T
+	items   []T // of all, those to show
+	keep    func(T) bool
+	err     error
+	loaded  bool
+	reading bool
+	quiet   bool // reads without being asked
+}
+
+// loaded is what a load brings.
+type loaded[T any] struct {
+	items []T
+	err   error
+}
+
+// New has read nothing yet.
+func New[T any](s Spec[T]) Listing[T] {
+	return Listing[T]{Spec: s, table: kit.NewTable(s.Columns...)}
+}
+
+// Read reads the list. What was read before stays until the answer is there.
+func (l Listing[T]) Read(fresh bool) (Listing[T], kit.Effect) {
+	l.reading, l.quiet = true, false
+	load := l.Load
+	return l, kit.Load{Name: "list", Do: func(ctx context.Context) kit.Msg {
+		items, err := load(ctx, fresh)
+		return loaded[T]{items, err}
+	}}
+}
+
+// Again reads the list once more without a word about it.
+func (l Listing[T]) Again() (Listing[T], kit.Effect) {
+	l, e := l.Read(false)
+	l.quiet = true
+	return l, e
+}
+
+// Update says whether the message was about the list.
+func (l Listing[T]) Update(m kit.Msg) (Listing[T], []kit.Effect, bool) {
+	switch m := m.(type) {
+	case loaded[T]:
+		l.reading, l.err = false, m.err
+		if m.err == nil {
+			l = l.with(m.items)
+		}
+		return l, nil, true
+	case kit.Resize:
+		l.table = l.table.Sized(m.H)
+		return l, nil, true
+	case kit.Press:
+		if m.Key == kit.Refresh {
+			l, e := l.Read(true)
+			return l, kit.Do(e), true
+		}
+	}
+	if !l.loaded {
+		return l, nil, false
+	}
+	t, ok := l.table.Update(m)
+	l.table = t
+	return l, nil, ok
+}
+
+func (l Listing[T]) with(all []T) Listing[T] {
+	rows, keys := make([]kit.Row, 0, len(all)), make([]string, 0, len(all))
+	l.all, l.items, l.loaded = all, nil, true
+	for _, it := range all {
+		if l.keep != nil && !l.keep(it) {
+			continue
+		}
+		l.items = append(l.items, it)
+		rows, keys = append(rows, l.Row(it)), append(keys, l.Key(it))
+	}
+	l.table = l.table.With(rows, keys)
+	return l
+}
+
+// Keep shows only some of what was read; nil shows all of it.
+func (l Listing[T]) Keep(keep func(T) bool) Listing[T] {
+	l.keep = keep
+	if !l.loaded {
+		return l
+	}
+	return l.with(l.all)
+}
+
+// Drawn draws the rows anew, in another way.
+func (l Listing[T]) Drawn(row func(T) kit.Row) Listing[T] {
+	l.Row = row
+	if !l.loaded {
+		return l
+	}
+	return l.with(l.all)
+}
+
+// Hidden is how many rows Keep leaves out.
+func (l Listing[T]) Hidden() int { return len(l.all) - len(l.items) }
+
+// Items are the rows that the list has.
+func (l Listing[T]) Items() []T { return l.items }
+
+// Selected is the row under the cursor.
+func (l Listing[T]) Selected() (T, bool) {
+	i := l.table.Selected()
+	if !l.loaded || i < 0 {
+		var none T
+		return none, false
+	}
+	return l.items[i], true
+}
+
+// Filtering says that something was typed.
+func (l Listing[T]) Filtering() bool { return l.table.Filtering() }
+
+// Note is the message about the list's state, "" when there is nothing to say.
+func (l Listing[T]) Note() plain.Safe {
+	switch {
+	case l.reading && l.loaded && !l.quiet:
+		return "Reading again…"
+	case l.err != nil && l.loaded:
+		return "Could not read it again; this is what was read before. F5 tries again"
+	case l.loaded && len(l.items) > 0:
+		if n, _ := l.table.Count(); n == 0 {
+			return "Nothing fits the filter. Ctrl+U empties it"
+		}
+	}
+	return ""
+}
+
+// View draws the list or its state.
+func (l Listing[T]) View(c kit.Canvas) {
+	switch {
+	case l.loaded && len(l.items) > 0:
+		l.table.View(c)
+	case l.loaded:
+		for y, t := range l.Empty {
+			c.Text(1, y, kit.Plain, t)
+		}
+		c.Cursor(1, 0)
+	case l.err != nil:
+		kit.Scroll{}.View(c, show.Problem(show.F(" The %s could not be read.", l.What), l.err, true))
+		c.Cursor(1, 0)
+	default:
+		c.Text(1, 0, kit.Plain, show.F("Reading %s…", l.What))
+		c.Cursor(1, 0)
+	}
+}
+
+// IsBack says that a key press leaves a page: Escape, or Left where no text is
+// edited.
+func IsBack(m kit.Msg, editing bool) bool {
+	p, ok := m.(kit.Press)
+	return ok && (p.Key == kit.Esc || p.Key == kit.Left && !editing)
+}
+
+// IsEnter says that a key press opens the row, or a second click does.
+func IsEnter(m kit.Msg) bool {
+	p, ok := m.(kit.Press)
+	return ok && p.Key == kit.Enter
+}
+
+// Opens remembers clicks: a second one on the same row within half a second
+// opens it.
+type Opens struct {
+	y  int
+	at time.Time
+}
+
+// Click says whether this click is the second one.
+func (o Opens) Click(m kit.Msg) (Opens, bool) {
+	k, ok := m.(kit.Mouse)
+	if !ok || k.Kind != kit.Click {
+		return o, false
+	}
+	if !o.at.IsZero() && k.Y == o.y && k.At.Sub(o.at) <= 500*time.Millisecond {
+		return Opens{}, true
+	}
+	return Opens{y: k.Y, at: k.At}, false
+}

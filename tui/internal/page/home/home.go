@@ -1,0 +1,189 @@
+// Package home is the first screen: what can be done, and what is going on.
+package home
+
+import (
+	"context"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/listing"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
+	"github.com/evalrouter/evalrouter/tui/internal/show"
+)
+
+// Reader reads what Home tells.
+type Reader interface {
+	Benchmarks(ctx context.Context, fresh bool) ([]api.BenchmarkRecord, error)
+	Models(ctx context.Context, fresh bool) ([]api.ManagedRoute, error)
+	Runs(ctx context.Context) ([]api.RunRecord, error)
+	Credits(ctx context.Context) (api.CreditsRecord, error)
+}
+
+type item struct {
+	name plain.Safe
+	to   any // nil exits
+}
+
+func items() []item {
+	return []item{
+		{"Run a benchmark", route.Benchmarks{ForRun: true}},
+		{"Run history", route.History{}},
+		{"Results", route.History{Finished: true}},
+		{"Browse models", route.Models{}},
+		{"Browse benchmarks", route.Benchmarks{}},
+		{"Exit", nil},
+	}
+}
+
+// part is one thing that Home reads, with its own fate: one that fails says so
+// beside its row and takes nothing from the others.
+type part[T any] struct {
+	v    T
+	err  error
+	done bool
+}
+
+type home struct {
+	reader     Reader
+	menu       kit.Table
+	benchmarks part[[]api.BenchmarkRecord]
+	models     part[[]api.ManagedRoute]
+	runs       part[[]api.RunRecord]
+	credits    part[api.CreditsRecord]
+	clicks     listing.Opens
+}
+
+// New is usable at once; what it tells comes as it is read.
+func New(r Reader) (kit.Screen, []kit.Effect) {
+	s := home{reader: r, menu: kit.NewTable(kit.Column{Name: ""}, kit.Column{Name: ""})}
+	s = s.told()
+	return s, s.read(false)
+}
+
+func (s home) read(fresh bool) []kit.Effect {
+	r := s.reader
+	return kit.Do(
+		kit.Load{Name: "benchmarks", Do: func(ctx context.Context) kit.Msg {
+			v, err := r.Benchmarks(ctx, fresh)
+			return part[[]api.BenchmarkRecord]{v, err, true}
+		}},
+		kit.Load{Name: "models", Do: func(ctx context.Context) kit.Msg {
+			v, err := r.Models(ctx, fresh)
+			return part[[]api.ManagedRoute]{v, err, true}
+		}},
+		kit.Load{Name: "runs", Do: func(ctx context.Context) kit.Msg {
+			v, err := r.Runs(ctx)
+			return part[[]api.RunRecord]{v, err, true}
+		}},
+		kit.Load{Name: "credits", Do: func(ctx context.Context) kit.Msg {
+			v, err := r.Credits(ctx)
+			return part[api.CreditsRecord]{v, err, true}
+		}},
+	)
+}
+
+// Update opens rows and takes in what was read.
+func (s home) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
+	var opened bool
+	s.clicks, opened = s.clicks.Click(m)
+	if p, ok := m.(kit.Press); ok && p.Key == kit.Right && !s.menu.Filtering() {
+		opened = true
+	}
+	if opened || listing.IsEnter(m) {
+		return s.open()
+	}
+	switch m := m.(type) {
+	case part[[]api.BenchmarkRecord]:
+		s.benchmarks = m
+	case part[[]api.ManagedRoute]:
+		s.models = m
+	case part[[]api.RunRecord]:
+		s.runs = m
+	case part[api.CreditsRecord]:
+		s.credits = m
+	case kit.Resumed:
+		return s, s.read(false)[2:] // runs and money change, the catalog hardly
+	case kit.Press:
+		if m.Key == kit.Refresh {
+			return s, s.read(true)
+		}
+		s.menu, _ = s.menu.Update(m)
+		return s, nil
+	default:
+		s.menu, _ = s.menu.Update(m)
+		return s, nil
+	}
+	return s.told(), nil
+}
+
+func (s home) open() (kit.Screen, []kit.Effect) {
+	i := s.menu.Selected()
+	switch {
+	case i < 0:
+		return s, nil
+	case items()[i].to == nil:
+		return s, kit.Do(kit.Quit{})
+	}
+	return s, kit.Do(kit.Go{To: items()[i].to})
+}
+
+// told puts what is known beside the rows of the menu.
+func (s home) told() home {
+	var rows []kit.Row
+	var keys []string
+	for i, it := range items() {
+		rows, keys = append(rows, kit.Row{it.name, s.beside(i)}), append(keys, string(it.name))
+	}
+	s.menu = s.menu.With(rows, keys).Sized(len(rows) + 2)
+	return s
+}
+
+func (s home) beside(i int) plain.Safe {
+	switch i {
+	case 0:
+		return "quote and cap reviewed before anything is spent"
+	case 1:
+		return told(s.runs.done, s.runs.err, func() plain.Safe {
+			return show.F("%s runs · %d going on", show.Thousands(len(s.runs.v)), len(going(s.runs.v)))
+		})
+	case 2:
+		return told(s.runs.done, s.runs.err, func() plain.Safe {
+			return show.F("%s finished or stopped runs", show.Thousands(len(s.runs.v)-len(going(s.runs.v))))
+		})
+	case 3:
+		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s routes", show.Thousands(len(s.models.v))) })
+	case 4:
+		return told(s.benchmarks.done, s.benchmarks.err, func() plain.Safe {
+			ready := 0
+			for i := range s.benchmarks.v {
+				if flow.Quotable(&s.benchmarks.v[i]) {
+					ready++
+				}
+			}
+			return show.F("%s ready", show.Thousands(ready))
+		})
+	}
+	return "runs go on without this terminal"
+}
+
+func told(done bool, err error, say func() plain.Safe) plain.Safe {
+	switch {
+	case !done:
+		return "reading…"
+	case err != nil:
+		return "could not be read"
+	}
+	return say()
+}
+
+func going(runs []api.RunRecord) (out []api.RunRecord) {
+	for _, r := range runs {
+		if !r.Status.Terminal() {
+			out = append(out, r)
+		}
+	}
+	return out
+}

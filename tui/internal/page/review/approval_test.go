@@ -1,0 +1,221 @@
+package review
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
+)
+
+// nobody launches nothing: these tests bring the launch's messages themselves.
+type nobody struct{}
+
+func (nobody) Launch(context.Context, route.Draft, flow.Desk) (flow.Launched, error) {
+	return flow.Launched{}, nil
+}
+func (nobody) Credits(context.Context) (api.CreditsRecord, error) { return api.CreditsRecord{}, nil }
+
+// judge is what a careful person would call two deliberate Enters, written down
+// apart from the machine: it looks back over the whole history.
+type judge struct {
+	shown, asked time.Time
+	ends         time.Time
+	short        bool
+	first        time.Time // the Enter that armed, zero if none counts
+	last         time.Time // the Enter before this one
+}
+
+func (j *judge) disturbed() { j.first, j.last = time.Time{}, time.Time{} }
+
+// enter says whether this Enter may start.
+func (j *judge) enter(at time.Time, onPrice bool) bool {
+	early := j.shown.IsZero() || j.asked.IsZero() || at.Sub(j.shown) < settling || at.Sub(j.asked) < settling
+	switch {
+	case !onPrice:
+		j.disturbed()
+		return false
+	case early || j.short || !at.Before(j.ends):
+		return false
+	case j.first.IsZero() || at.Sub(j.last) >= patience:
+		j.first, j.last = at, at
+		return false
+	case at.Sub(j.last) < repeats:
+		j.last = at
+		return false
+	}
+	return true
+}
+
+// A start request exists only after two deliberate Enters on the price row,
+// whatever else happens in between: 100,000 random sequences of keys, pastes,
+// resizes, clicks, lost focus, refreshed credit, new quotes and expiry.
+func TestApproval_TRN17_RandomSequences(t *testing.T) {
+	t.Parallel()
+	starts, falseStarts := 0, 0
+	for seed := range uint64(100_000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		s, wrong := play(r)
+		starts += s
+		falseStarts += wrong
+		if wrong > 0 {
+			t.Fatalf("seed %d starts without two deliberate Enters", seed)
+		}
+	}
+	// The sequences are worth nothing if none of them gets to the end.
+	if starts < 1000 {
+		t.Errorf("only %d of the sequences start anything", starts)
+	}
+	t.Logf("%d of 100,000 sequences started, %d falsely", starts, falseStarts)
+}
+
+// game is one sequence: the screen under test, the judge and what happened.
+type game struct {
+	r       *rand.Rand
+	now     time.Time
+	screen  kit.Screen
+	judge   judge
+	allowed bool
+	starts  int
+	wrong   int
+}
+
+func play(r *rand.Rand) (starts, wrong int) {
+	cap := 5 * usd.Dollar
+	g := &game{r: r, now: time.Date(2026, 11, 29, 14, 0, 0, 0, time.UTC)}
+	g.screen, _ = New(nobody{}, func() time.Time { return g.now }, route.Draft{Cap: cap})
+	g.send(kit.Resize{W: 80, H: 19})
+	for range 4 + r.IntN(16) {
+		g.now = g.now.Add(time.Duration(r.IntN(8)) * 130 * time.Millisecond)
+		if r.IntN(40) == 0 {
+			g.now = g.now.Add(time.Duration(r.IntN(20)) * time.Second)
+		}
+		g.step(cap)
+	}
+	return g.starts, g.wrong
+}
+
+func (g *game) send(m kit.Msg) {
+	g.allowed = false
+	if p, ok := m.(kit.Press); ok && p.Key == kit.Enter {
+		s := g.screen.(review)
+		g.allowed = g.judge.enter(p.At, s.at == rowPrice && s.amount == nil)
+	} else if _, ok := m.(kit.Tick); !ok {
+		if _, ok := m.(kit.Shown); !ok {
+			g.judge.disturbed()
+		}
+	}
+	g.screen, _ = g.screen.Update(m)
+	if s := g.screen.(review); s.answer == nil && g.starts == 0 {
+		// Another quote was asked for: nothing is offered, no credit is known.
+		g.judge = judge{shown: g.judge.shown}
+	}
+}
+
+func (g *game) answered(yes bool) {
+	if !yes {
+		return
+	}
+	g.starts++
+	if !g.allowed || g.starts > 1 {
+		g.wrong++
+	}
+}
+
+// step is one random event. Enter comes often, so that many sequences get far.
+func (g *game) step(cap usd.Micro) {
+	switch n := g.r.IntN(24); {
+	case n < 10:
+		g.send(kit.Press{Key: kit.Enter, At: g.now})
+	case n < 12:
+		keys := []kit.Key{kit.Up, kit.Down, kit.Tab, kit.BackTab, kit.PgUp, kit.PgDn, kit.Home, kit.End, kit.Right, kit.Backspace, kit.CtrlU, kit.Unknown}
+		g.send(kit.Press{Key: keys[g.r.IntN(len(keys))], At: g.now})
+	case n == 12:
+		g.send(kit.Press{Key: kit.Char, Rune: rune(' ' + g.r.IntN(90)), At: g.now})
+	case n == 13:
+		g.send(kit.Resize{W: 60 + g.r.IntN(100), H: 16 + g.r.IntN(30)})
+	case n == 14:
+		g.send(kit.Paste{Text: "\n\r\n"})
+	case n == 15:
+		g.send(kit.FocusChange{In: g.r.IntN(2) == 0})
+	case n == 16:
+		g.send(kit.Mouse{X: 5, Y: g.r.IntN(20), Kind: kit.MouseKind(g.r.IntN(5)), At: g.now})
+	case n == 17:
+		g.send(kit.Tick{At: g.now})
+	case n == 18:
+		g.send(kit.Resumed{})
+	case n == 19:
+		free := usd.Micro(g.r.IntN(3)) * cap / 2 * 2
+		m := credits{record: api.CreditsRecord{AvailableMicrousd: free}}
+		g.judge.short = free < cap
+		g.send(m)
+	case n == 20:
+		g.send(noted{"the quote is no longer valid"})
+	default:
+		g.offer(cap)
+	}
+	if g.r.IntN(4) == 0 && g.judge.shown.IsZero() {
+		g.judge.shown = g.now
+		g.send(kit.Shown{At: g.now})
+	}
+}
+
+// offer is a new quote, as the launch asks about it.
+func (g *game) offer(cap usd.Micro) {
+	if g.starts > 0 || !g.judge.asked.IsZero() && g.r.IntN(6) > 0 {
+		return
+	}
+	life := []int64{600, 20, 2, 0}[g.r.IntN(4)]
+	if g.judge.asked.IsZero() {
+		g.judge.short = false
+		g.screen, _ = g.screen.Update(credits{record: api.CreditsRecord{AvailableMicrousd: 2 * cap}})
+	}
+	g.judge.asked, g.judge.ends = g.now, g.now.Add(time.Duration(life)*time.Second)
+	q := api.QuoteRecord{MaxChargeMicrousd: &cap, ExpiresIn: life}
+	g.send(asked{quote: q, at: g.now, answer: g.answered})
+}
+
+func TestApprovalTable(t *testing.T) {
+	t.Parallel()
+	at := func(ms int) time.Time {
+		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
+	}
+	fresh := offered(at(0), at(60_000)).painted(at(0))
+	tests := []struct {
+		name   string
+		a      approval
+		enters []int
+		start  bool
+		stage  stage
+	}{
+		{"one Enter arms", fresh, []int{400}, false, armed},
+		{"two start", fresh, []int{400, 700}, true, sent},
+		{"a quarter of a second is enough", fresh, []int{400, 650}, true, sent},
+		{"less is a key that repeats", fresh, []int{400, 649}, false, armed},
+		{"a key held down never starts", fresh, []int{400, 640, 880, 1120, 1360, 1600}, false, armed},
+		{"typed ahead", fresh, []int{10, 299}, false, ready},
+		{"typed ahead and once more", fresh, []int{10, 299, 700}, false, armed},
+		{"too late", fresh, []int{400, 15_400}, false, armed},
+		{"expired between", offered(at(0), at(600)).painted(at(0)), []int{400, 700}, false, expired},
+		{"never painted", offered(at(0), at(60_000)), []int{400, 700, 1000}, false, ready},
+		{"short of credit", fresh.short(true), []int{400, 700, 1000}, false, ready},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a, start := tt.a, false
+			for _, ms := range tt.enters {
+				a, start = a.enter(at(ms))
+			}
+			if start != tt.start || a.stage != tt.stage {
+				t.Errorf("start %v in stage %d, want %v in %d", start, a.stage, tt.start, tt.stage)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+// Package tui is the full-screen workspace of EvalRouter.
+//
+// It is a front end and decides nothing about money, names or recovery: lib/flow
+// does, as for the command line. Leaving it stops no run.
+package tui
+
+import (
+	"context"
+	"time"
+
+	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
+	"github.com/evalrouter/evalrouter/tui/internal/page/history"
+	"github.com/evalrouter/evalrouter/tui/internal/page/home"
+	"github.com/evalrouter/evalrouter/tui/internal/page/launch"
+	"github.com/evalrouter/evalrouter/tui/internal/page/live"
+	"github.com/evalrouter/evalrouter/tui/internal/page/results"
+	"github.com/evalrouter/evalrouter/tui/internal/page/review"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
+	"github.com/evalrouter/evalrouter/tui/internal/source"
+)
+
+// Service is how the service is reached and where accepted quotes are kept.
+type Service = source.Options
+
+// Options is what the workspace needs of the world.
+type Options struct {
+	Service Service
+	// Env looks up an environment variable.
+	Env func(name string) (string, bool)
+	// Open opens an address in the browser, or says why not.
+	Open func(url string) (why string)
+	// Suspend stops the process until it is continued; nil where that cannot be.
+	Suspend func() error
+	Now     func() time.Time
+	// Banner stands at the right of the title, such as the workspace's name.
+	Banner string
+}
+
+// Outcome is what the workspace leaves to be printed.
+type Outcome struct {
+	// Saved are the paths of saved files.
+	Saved []string
+	// Lines tell how to come back to what goes on.
+	Lines []string
+}
+
+// ErrNoTerminal says that the terminal cannot show a full screen.
+var ErrNoTerminal = kit.ErrNoTerminal
+
+// Run shows the workspace until the person leaves or ctx ends.
+func Run(ctx context.Context, o Options) (Outcome, error) {
+	term, err := kit.OpenTerminal(o.Env)
+	if err != nil {
+		return Outcome{}, err
+	}
+	src := source.New(o.Service)
+	loop := &kit.Loop{Stack: stack(src, o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
+	err = loop.Run(ctx, route.Home{})
+	_ = src.Close() // the calls have ended with the loop
+	return Outcome{Saved: loop.Saved(), Lines: loop.LeftBehind()}, err
+}
+
+func stack(src *source.Source, banner string) *kit.Stack {
+	return &kit.Stack{Banner: plain.Line(banner), Make: func(to any) (kit.Screen, []kit.Effect) { return screen(src, to) }}
+}
+
+// screen is the table of places.
+func screen(src *source.Source, to any) (kit.Screen, []kit.Effect) {
+	switch to := to.(type) {
+	case route.Benchmarks:
+		return catalog.Benchmarks(src, to.ForRun)
+	case route.Benchmark:
+		return catalog.Benchmark(to.Record)
+	case route.Models:
+		return catalog.Models(src)
+	case route.Model:
+		return catalog.Model(to.Record)
+	case route.Launch:
+		return launch.Models(src, to.Benchmark)
+	case route.Cover:
+		return launch.Cover(to.Draft)
+	case route.Review:
+		return review.New(src, src.Now, to.Draft)
+	case route.History:
+		return history.New(src, to.Finished)
+	case route.Live:
+		return live.New(src, to.ID)
+	case route.Result:
+		return results.Result(src, to.ID)
+	case route.Samples:
+		return results.Samples(src, to.Run)
+	case route.Sample:
+		return results.Sample(src, to)
+	}
+	return home.New(src)
+}

@@ -1,0 +1,114 @@
+package tui_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/flow"
+
+	"github.com/evalrouter/evalrouter/tui"
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
+	"github.com/evalrouter/evalrouter/tui/internal/source"
+)
+
+var update = flag.Bool("update", false, "write the golden frames anew")
+
+// world is a service in memory and whoever looks at it.
+type world struct {
+	t     *testing.T
+	fake  *apitest.Fake
+	clock *kittest.Clock
+	src   *source.Source
+}
+
+// start is when every test begins.
+func start() time.Time { return time.Date(2026, 11, 29, 14, 2, 11, 0, time.UTC) }
+
+func newWorld(t *testing.T, o apitest.Options) *world {
+	t.Helper()
+	w := &world{t: t, clock: kittest.NewClock(start())}
+	if o.Now == nil {
+		o.Now = w.clock.Now
+	}
+	w.fake = apitest.NewFake(o)
+	t.Cleanup(w.fake.Close)
+	var keys atomic.Int64
+	connect := func() (*evalrouter.Client, error) {
+		return evalrouter.New(evalrouter.Config{
+			BaseURL: w.fake.URL, APIKey: w.fake.Token, WorkspaceID: w.fake.WorkspaceID, AllowHTTP: true, Now: w.clock.Now, Sleep: atOnce, Retries: new(int),
+		})
+	}
+	public := func() (*evalrouter.Catalog, error) {
+		c, err := connect()
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { c.Close() })
+		return c.Catalog.Public(), nil
+	}
+	w.src = source.New(source.Options{
+		Connect: func(context.Context) (*evalrouter.Client, error) { return connect() }, Catalog: public, Refresh: public,
+		Journal: &flow.Journal{Dir: t.TempDir(), Disk: flow.OS{}, Now: w.clock.Now, Sleep: atOnce},
+		Origin:  w.fake.URL, Workspace: w.fake.WorkspaceID,
+		NewKey: func() string { return fmt.Sprintf("run-%d", keys.Add(1)) },
+		Now:    w.clock.Now, Sleep: w.pause, Chance: func() float64 { return 0.5 },
+	})
+	t.Cleanup(func() { w.src.Close() })
+	return w
+}
+
+// atOnce is a pause of a client: none.
+func atOnce(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// pause lets the clock of the service go on, a little in real time too, so that
+// a watcher does not spin.
+func (w *world) pause(ctx context.Context, d time.Duration) error {
+	w.clock.Advance(d)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Millisecond):
+		return nil
+	}
+}
+
+func (w *world) open(width, height int, to any) *kittest.Harness {
+	w.t.Helper()
+	return kittest.Start(w.t, width, height, kit.Colour, tui.Screens(w.src, "fake"), w.clock, to)
+}
+
+func (w *world) home(width, height int) *kittest.Harness { return w.open(width, height, route.Home{}) }
+
+// sizes are those of the golden frames.
+func sizes() [][2]int { return [][2]int{{60, 16}, {80, 24}, {140, 40}} }
+
+// frames holds what a journey leads to to its golden frames at every size.
+func frames(t *testing.T, name string, o apitest.Options, journey func(*world, *kittest.Harness)) {
+	t.Helper()
+	for _, s := range sizes() {
+		size := fmt.Sprintf("%dx%d", s[0], s[1])
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, o)
+			x := w.home(s[0], s[1])
+			journey(w, x)
+			x.Golden(name+"-"+size, *update)
+		})
+	}
+}
+
+// outage makes every read of Home fail.
+func (w *world) outage() {
+	for _, r := range []string{"GET /v1/catalog/benchmarks", "GET /v1/catalog/models", "GET /v1/runs", "GET /v1/credits"} {
+		w.fake.Fail(r, 1000, 503, api.Unavailable)
+	}
+}
