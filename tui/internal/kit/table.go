@@ -93,10 +93,10 @@ func (t Table) Filtering() bool { return !t.filter.Empty() }
 func (t Table) Count() (shown, all int) { return len(t.shown), len(t.rows) }
 
 func (t Table) refilter() Table {
-	typed := t.filter.Text()
+	typed := words(t.filter.Text())
 	var whole, loose []int
 	for i, h := range t.hay {
-		switch Match(typed, h) {
+		switch match(typed, h) {
 		case 2:
 			whole = append(whole, i)
 		case 1:

@@ -18,6 +18,7 @@ import (
 func (s review) View(c kit.Canvas) {
 	w, h := c.Size()
 	s.scroll.View(c.Sub(0, 0, w, h-rows-1), s.lines(w))
+	c.Text(1, h-rows-1, kit.Strong, plain.Cut(show.F("Credit  %s", s.creditText()), w-2)) // always in sight
 	for i := range rows {
 		y := h - rows + i
 		text, role := s.row(i)
@@ -100,7 +101,7 @@ func (s review) lines(w int) []kit.Line {
 	} else if s.err == nil && s.repeat == nil {
 		out = append(out, kit.Line{Text: " Asking for the quote…"})
 	}
-	return append(out, show.Pairs(w, [2]string{"Credit", s.creditText()})...)
+	return out
 }
 
 func (s review) quoteLines(q api.QuoteRecord, w int) []kit.Line {
@@ -178,7 +179,7 @@ func (s review) creditText() string {
 	case s.credit == nil:
 		return "reading…"
 	case s.credit.err != nil:
-		return "unavailable: it could not be read. The service checks it again before anything starts"
+		return "unavailable: it could not be read. The service checks it itself"
 	}
 	free, _ := s.free()
 	kind := "free"

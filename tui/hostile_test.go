@@ -1,0 +1,204 @@
+package tui_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
+	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
+	"github.com/evalrouter/evalrouter/tui/internal/page/history"
+	"github.com/evalrouter/evalrouter/tui/internal/page/home"
+	"github.com/evalrouter/evalrouter/tui/internal/page/launch"
+	"github.com/evalrouter/evalrouter/tui/internal/page/live"
+	"github.com/evalrouter/evalrouter/tui/internal/page/results"
+	"github.com/evalrouter/evalrouter/tui/internal/page/review"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
+)
+
+// corpus is text that attacks terminals.
+func corpus() []string {
+	long := make([]byte, 1<<12)
+	for i := range long {
+		long[i] = byte(i)
+	}
+	return []string{
+		"\x1b]0;title\x07", "\x1b]52;c;cHduZWQ=\x07", "\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "\x1b[2J\x1b[H\x1b[31mred", "\x1b[6n\x1b[c", "\x1bP+q544e\x1b\\",
+		"\x1b_apc\x1b\\", "\x1b^pm\x1b\\", "\x1b[?1049h\x1b[?1000h", "\x1bc", "a\x00b\x07c\x08d\x7fe", "\u009b31m\u009d0;t\u009c\u0090x\u009c", "\xc2", "\x80\x9b\x9d\xff\xfe",
+		"\u202egnp.exe\u202c \u2066x\u2069 \u200f\u061c", "z\u0300\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309", "\u200b\u200d\ufeff\u2060", "line\r\nline\rback\ttab\vvt\ffeed",
+		"漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", "👨‍👩‍👧‍👦🇩🇪❤️", "\U000e0041\U000e007f", "\u2028\u2029", "\x0e\x0f", string(long),
+		"▸[ forged ]◂", "ENTER TO CONFIRM", "%s%d%n", "", " ",
+	}
+}
+
+// hostile answers everything with one text.
+type hostile struct{ s string }
+
+func (h hostile) bench() api.BenchmarkRecord {
+	n := 40
+	return api.BenchmarkRecord{
+		ID: h.s, Slug: h.s, Version: h.s, Runner: h.s, Status: h.s, ManifestSHA256: h.s, Name: &h.s, Description: &h.s, Category: &h.s, CodeLicense: &h.s, DataLicense: &h.s,
+		SourceRevision: &h.s, SourceURL: &h.s, SamplingAlgorithm: &h.s, TaskCount: &n, Metrics: []string{h.s}, RequiredCapabilities: []string{h.s}, OutputFormats: []string{h.s}, Family: h.s,
+		QuoteAvailability: &api.BenchmarkQuoteAvailability{Status: api.ReadyForQuote, ReasonCode: &h.s, Message: &h.s},
+	}
+}
+
+func (h hostile) route() api.ManagedRoute {
+	return api.ManagedRoute{
+		ID: h.s, ModelID: h.s, DisplayName: h.s, Provider: h.s, Status: h.s, PriceVersion: h.s, Capabilities: []string{h.s}, HostingProvider: &h.s, Description: &h.s,
+		Limits: map[string]any{h.s: h.s}, Reasoning: &api.ReasoningControls{Mode: "efforts", Efforts: []string{h.s}, DefaultEffort: &h.s, Note: &h.s},
+	}
+}
+
+func (h hostile) selection() api.ProfileSelection {
+	return api.ProfileSelection{ID: h.s, ManifestSHA256: h.s, TaskIDsHash: h.s, PopulationCount: 40, SelectedCount: 25}
+}
+
+func (h hostile) model() api.Model {
+	return api.Model{Selected: &api.SelectedModel{ModelID: h.s, DisplayName: h.s, RouteID: &h.s}}
+}
+
+func (h hostile) run(status api.RunStatus) api.RunRecord {
+	return api.RunRecord{
+		ID: "0a1b2c3d" + h.s, Name: h.s, Status: status, PlannedCount: 25, GradedCount: 5, ProcessedCount: 5, Model: h.model(), Profiles: []api.ProfileSelection{h.selection()},
+		Outcomes: map[string]int{h.s: 5, "right": 2}, TerminalReason: &h.s, WaitingReason: &h.s, TerminalDetail: &h.s, Links: api.RunLinks{Live: &h.s, Report: &h.s},
+		Headline: &api.Headline{Key: h.s, Name: h.s, Value: 0.4, Denominator: 5},
+	}
+}
+
+func (h hostile) task() api.TaskRecord {
+	return api.TaskRecord{TaskID: h.s, Status: h.s, Outcome: &h.s, ErrorCode: &h.s, Extracted: &h.s, OriginRunID: h.s, Reused: true, Scores: map[string]float64{h.s: 1}}
+}
+
+// Methods of the pages' readers.
+func (h hostile) Benchmarks(context.Context, bool) ([]api.BenchmarkRecord, error) {
+	return []api.BenchmarkRecord{h.bench()}, nil
+}
+func (h hostile) Models(context.Context, bool) ([]api.ManagedRoute, error) {
+	return []api.ManagedRoute{h.route()}, nil
+}
+func (h hostile) Compatible(context.Context, string) ([]api.CompatibleRoute, error) {
+	bad := api.CompatibleRoute{ManagedRoute: h.route(), Reasons: []api.Reason{{Code: h.s, Message: h.s}}}
+	return []api.CompatibleRoute{{ManagedRoute: h.route(), Compatible: true}, bad}, nil
+}
+func (h hostile) Runs(context.Context) ([]api.RunRecord, error) {
+	return []api.RunRecord{h.run(api.StatusRunning), h.run(api.StatusFailed), h.run(api.RunStatus(h.s))}, nil
+}
+func (h hostile) Run(context.Context, string) (api.RunRecord, error) {
+	return h.run(api.StatusPartial), nil
+}
+func (h hostile) Credits(context.Context) (api.CreditsRecord, error) {
+	return api.CreditsRecord{}, errors.New(h.s)
+}
+func (h hostile) Result(context.Context, string) (api.ResultRecord, error) {
+	sum := api.ResultSummary{Status: api.RunStatus(h.s), TerminalReason: &h.s, Outcomes: map[string]int{h.s: 3}}
+	p := api.ProfileResult{
+		ProfileID: h.s, Runner: h.s, UncertaintyNote: h.s, Selection: h.selection(), Graded: 5, HeadlineKey: &h.s, DataLicense: &h.s, SourceURL: &h.s, SourceRevision: &h.s,
+		Metrics: []api.MetricRecord{{Key: h.s, Name: h.s, Value: 0.5}, {Key: "x", Name: h.s, Value: 7}},
+	}
+	return api.ResultRecord{RunID: h.s, Model: h.model(), Profiles: []api.ProfileResult{p}, Summary: sum, Warnings: []string{h.s}, TerminalDetail: &h.s}, nil
+}
+func (h hostile) Tasks(context.Context, string, string) (api.Page[api.TaskRecord], error) {
+	return api.Page[api.TaskRecord]{Data: []api.TaskRecord{h.task()}}, nil
+}
+func (h hostile) Sample(context.Context, string, string) (api.ExportSample, error) {
+	reply := "says " + h.s
+	return api.ExportSample{Answer: &reply, FinishReason: &h.s, Grader: api.GraderRecord{ID: h.s, Version: h.s}, Judges: []api.JudgeReply{{RouteID: h.s, Status: h.s, Reply: &h.s}}}, nil
+}
+func (h hostile) Save(context.Context, string, string) (string, error) { return h.s, nil }
+func (h hostile) Watch(_ context.Context, _ string, seen func(flow.Update)) (api.RunRecord, error) {
+	seen(flow.Update{Run: h.run(api.StatusRunning), Down: time.Second, Cause: errors.New(h.s)})
+	return api.RunRecord{}, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+func (h hostile) Log(_ context.Context, _ string, _ int, seen func(api.RunEvent)) error {
+	seen(api.RunEvent{Type: h.s, Data: map[string]any{h.s: h.s}})
+	seen(api.RunEvent{Type: "task.graded", Data: map[string]any{"task_id": h.s, "outcome": h.s}})
+	return errors.New(h.s)
+}
+func (h hostile) Launch(ctx context.Context, _ route.Draft, desk flow.Desk) (flow.Launched, error) {
+	spend := 5 * usd.Dollar
+	desk.Note(h.s)
+	q := api.QuoteRecord{
+		ID: h.s, MaxChargeMicrousd: &spend, ExpiresIn: 600, ExternalCharges: &h.s, Compatibility: api.Compatibility{Reasons: []api.Reason{{Message: h.s}}},
+		Plan: api.QuotePlan{Model: h.model(), Profiles: []api.ProfileSelection{h.selection()}, Warnings: []string{h.s}}, Concurrency: api.QuoteConcurrency{Reasons: []string{h.s}},
+		Reasoning: &api.ReasoningChoice{Mode: "effort", Effort: h.s},
+	}
+	if err := desk.Quoted(ctx, q); err != nil {
+		return flow.Launched{}, err
+	}
+	_, err := desk.Approve(ctx, q, nil)
+	return flow.Launched{}, err
+}
+
+// places are all screens over one hostile service.
+func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
+	d := route.Draft{Benchmark: h.bench(), ModelName: h.s, Cap: 5 * usd.Dollar, Reasoning: &api.ReasoningChoice{Mode: h.s}}
+	return map[string]func() (kit.Screen, []kit.Effect){
+		"home":       func() (kit.Screen, []kit.Effect) { return home.New(h) },
+		"benchmarks": func() (kit.Screen, []kit.Effect) { return catalog.Benchmarks(h, false) },
+		"benchmark":  func() (kit.Screen, []kit.Effect) { return catalog.Benchmark(h.bench()) },
+		"models":     func() (kit.Screen, []kit.Effect) { return catalog.Models(h) },
+		"model":      func() (kit.Screen, []kit.Effect) { return catalog.Model(h.route()) },
+		"launch":     func() (kit.Screen, []kit.Effect) { return launch.Models(h, h.bench()) },
+		"cover":      func() (kit.Screen, []kit.Effect) { return launch.Cover(d) },
+		"review":     func() (kit.Screen, []kit.Effect) { return review.New(h, start, d) },
+		"live":       func() (kit.Screen, []kit.Effect) { return live.New(h, "0a1b2c3d"+h.s) },
+		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },
+		"samples":    func() (kit.Screen, []kit.Effect) { return results.Samples(h, "0a1b2c3d"+h.s) },
+		"sample": func() (kit.Screen, []kit.Effect) {
+			return results.Sample(h, route.Sample{Run: "0a1b2c3d", Task: h.task()})
+		},
+		"history": func() (kit.Screen, []kit.Effect) { return history.New(h, false) },
+	}
+}
+
+// Whatever text a service, a model or a file brings, the terminal is sent
+// printable characters only. What is removed stays visible.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	for i, s := range corpus() {
+		for name, make := range (hostile{s}).places() {
+			t.Run(fmt.Sprintf("%s-%d", name, i), func(t *testing.T) {
+				t.Parallel()
+				stack := &kit.Stack{Banner: plain.Line(s), Make: func(any) (kit.Screen, []kit.Effect) { return make() }}
+				x := kittest.Start(t, 80, 24, kit.Colour, stack, kittest.NewClock(start()), nil)
+				if name == "review" {
+					x.Until("Enter another amount")
+				} else {
+					x.Rest()
+				}
+				allowed(t, x)
+				x.Loop().Send(0, kit.Press{Key: kit.Enter, At: start()})
+				x.Send(kit.Press{Key: kit.End, At: start()})
+				allowed(t, x)
+				x.Loop().Send(0, kit.Paste{Text: s})
+				x.Send(kit.Resize{W: 140, H: 40})
+				allowed(t, x)
+			})
+		}
+	}
+}
+
+// allowed holds every byte on the terminal to the allow-list: printable
+// characters, at most a few marks each, and nothing hidden or reordering.
+func allowed(t *testing.T, x *kittest.Harness) {
+	t.Helper()
+	b := x.Bytes()
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 || r < 0x20 || r >= 0x7f && r < 0xa0 || plain.Hidden(r) || !unicode.IsGraphic(r) {
+			t.Fatalf("%U (%q) is sent to the terminal", r, b[:min(len(b), 12)])
+		}
+		b = b[n:]
+	}
+}

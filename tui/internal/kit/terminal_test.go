@@ -1,0 +1,152 @@
+package kit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+
+	"github.com/evalrouter/evalrouter/tui/internal/kit"
+)
+
+// tty is a terminal that keeps what it is sent.
+type tty struct {
+	mu      sync.Mutex
+	out     bytes.Buffer
+	in      chan []byte
+	stopped chan struct{}
+	once    sync.Once
+	raw     bool
+}
+
+func newTTY() *tty { return &tty{in: make(chan []byte, 8), stopped: make(chan struct{})} }
+
+func (t *tty) Start() error { t.mu.Lock(); defer t.mu.Unlock(); t.raw = true; return nil }
+func (t *tty) Stop() error  { t.mu.Lock(); defer t.mu.Unlock(); t.raw = false; return nil }
+func (t *tty) Drain() error { t.once.Do(func() { close(t.stopped) }); return nil }
+func (t *tty) Close() error { return nil }
+
+func (t *tty) NotifyResize(func()) {}
+
+func (t *tty) WindowSize() (tcell.WindowSize, error) {
+	return tcell.WindowSize{Width: 80, Height: 24}, nil
+}
+
+func (t *tty) Read(b []byte) (int, error) {
+	select {
+	case in := <-t.in:
+		return copy(b, in), nil
+	case <-t.stopped:
+		return 0, nil
+	}
+}
+
+func (t *tty) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Write(b)
+}
+
+func (t *tty) sent() (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.String(), t.raw
+}
+
+// breaking is a screen that breaks where it is told to.
+type breaking struct{ where string }
+
+func (b breaking) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
+	if _, ok := m.(kit.Press); ok && b.where == "update" {
+		panic("in update")
+	}
+	return b, nil
+}
+
+func (b breaking) View(kit.Canvas) {
+	if b.where == "view" {
+		panic("in view")
+	}
+}
+
+func (b breaking) Head() kit.Head { return kit.Head{Place: "Breaking", Root: true} }
+
+func (b breaking) effects() []kit.Effect {
+	switch b.where {
+	case "load":
+		return kit.Do(kit.Load{Name: "x", Do: func(context.Context) kit.Msg { panic("in load") }})
+	case "follow":
+		return kit.Do(kit.Follow{Name: "x", Do: func(context.Context, func(kit.Msg)) { panic("in follow") }})
+	}
+	return nil
+}
+
+// However the workspace ends, the terminal is given back: the main screen, the
+// cursor, no mouse, no paste marks, no raw mode.
+func TestTerminalIsGivenBack(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"update", "view", "load", "follow", "Ctrl+Q", "a signal"} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			dev := newTTY()
+			info, err := tcell.LookupTerminfo("xterm-256color")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, info)
+			if err != nil {
+				t.Fatal(err)
+			}
+			term, err := kit.TakeOver(s, kit.Colour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := breaking{where}
+			loop := &kit.Loop{Term: term, Host: kit.Host{Now: time.Now}, Stack: &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return b, b.effects() }}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			switch where {
+			case "a signal":
+				cancel()
+			case "Ctrl+Q":
+				dev.in <- []byte{0x11}
+			default:
+				dev.in <- []byte("x")
+			}
+			err = loop.Run(ctx, nil)
+			if broke := !strings.Contains("Ctrl+Q a signal", where); broke != (err != nil) {
+				t.Errorf("error %v", err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "in "+where) {
+				t.Errorf("the error does not say what broke: %v", err)
+			}
+			out, raw := dev.sent()
+			if raw {
+				t.Error("the terminal is still in raw mode")
+			}
+			for _, mode := range []string{"1049", "1000", "1002", "1006", "2004", "1004"} {
+				on, off := strings.LastIndex(out, "\x1b[?"+mode+"h"), strings.LastIndex(out, "\x1b[?"+mode+"l")
+				if on > off {
+					t.Errorf("mode %s is still on", mode)
+				}
+			}
+			if strings.LastIndex(out, "\x1b[?25h") < strings.LastIndex(out, "\x1b[?25l") {
+				t.Error("the cursor is hidden")
+			}
+		})
+	}
+}
+
+func TestOpenTerminalRefuses(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "dumb"} {
+		if _, err := kit.OpenTerminal(func(string) (string, bool) { return name, name != "" }); !errors.Is(err, kit.ErrNoTerminal) {
+			t.Errorf("TERM=%q: %v", name, err)
+		}
+	}
+}
