@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -173,24 +174,6 @@ func TestKeys(t *testing.T) {
 			x.Press(kit.CtrlU, kit.Left)
 			x.Wants("Home")
 		}},
-		{"TUI-08 Ctrl+Q leaves", func(t *testing.T, _ *world, x *kittest.Harness) {
-			pick(x, "browse bench")
-			x.Press(kit.F1, kit.CtrlQ)
-			if !x.Left() {
-				t.Error("it goes on")
-			}
-		}},
-		{"TUI-09 F1 opens help", func(_ *testing.T, _ *world, x *kittest.Harness) {
-			for _, row := range []string{"browse bench", "browse models"} {
-				x.Press(kit.CtrlU)
-				pick(x, row)
-				x.Press(kit.F1)
-				x.Wants("Keys here", "Keys everywhere", "Ctrl+Q")
-				x.Press(kit.F1)
-				x.Lacks("Keys here")
-				x.Press(kit.Esc)
-			}
-		}},
 		{"TUI-12 Ctrl+C goes back without a selection", func(t *testing.T, _ *world, x *kittest.Harness) {
 			pick(x, "browse bench")
 			x.Press(kit.CtrlC)
@@ -260,10 +243,118 @@ func TestHome_TUI21_ReadsTheLists(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t, apitest.Options{InReview: true})
 	x := world.home(80, 24)
-	x.Wants("3 routes", "3 ready", "0 runs")
+	x.Wants("3 routes", "3 ready", "0 runs · 0 going on")
 	for _, r := range []string{"GET /v1/catalog/benchmarks", "GET /v1/catalog/models"} {
 		if n := world.fake.Count(r); n != 1 {
 			t.Errorf("%s was read %d times", r, n)
 		}
 	}
+}
+
+// Help and the exit are one key away from every screen.
+func TestEverywhere(t *testing.T) {
+	t.Parallel()
+	for name, make := range (hostile{"plain"}).places() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stack := &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return make() }}
+			x := kittest.Start(t, 80, 24, kit.Mono, stack, kittest.NewClock(start()), nil)
+			t.Run("TUI-09 F1 opens help with this screen's keys", func(t *testing.T) {
+				x.Press(kit.F1)
+				x.Wants("Keys here: ", "Keys everywhere", "Ctrl+Q")
+				x.Press(kit.F1)
+				x.Lacks("Keys here")
+			})
+			t.Run("TUI-08 Ctrl+Q leaves", func(t *testing.T) {
+				x.Press(kit.CtrlQ)
+				if !x.Left() {
+					t.Error("it goes on")
+				}
+			})
+		})
+	}
+}
+
+// What stands there stays until the person does something.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, apitest.Options{})
+	x := w.home(80, 16)
+	idle := func() {
+		for range 30 {
+			x.Send(kit.Tick{At: w.clock.Advance(time.Second)})
+		}
+		x.Send(kit.FocusChange{In: false})
+	}
+	toResult(x)
+	t.Run("TUI-14 a result stays", func(t *testing.T) {
+		idle()
+		x.Wants("Sample       80.0 %")
+	})
+	t.Run("TUI-10 PgDn and PgUp scroll it", func(t *testing.T) {
+		x.Lacks("Where it comes from")
+		x.Press(kit.PgDn)
+		x.Wants("Where it comes from")
+		x.Press(kit.PgUp, kit.PgUp)
+		x.Wants("Sample       80.0 %")
+	})
+	t.Run("TUI-14 an error stays", func(t *testing.T) {
+		x.Press(kit.Esc, kit.CtrlU)
+		w.outage()
+		pick(x, "run hist")
+		idle()
+		x.Wants("The runs could not be read", "unavailable")
+	})
+}
+
+func TestHistory_TUI15_Refresh(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, apitest.Options{TaskTime: time.Minute})
+	x := w.home(100, 24)
+	toReview(x)
+	x.Press(kit.Enter, kit.Enter)
+	x.Until("running")
+	x.Press(kit.Esc, kit.CtrlU)
+	pick(x, "run hist")
+	x.Wants("running", "/25")
+	w.clock.Advance(time.Hour)
+	x.Wants("running")
+	x.Press(kit.Refresh)
+	x.Wants("completed", "80.0 %")
+}
+
+// Long quotes scroll, and the row that spends stays in sight.
+func TestReview_TUI10_Scrolls(t *testing.T) {
+	t.Parallel()
+	x := newWorld(t, apitest.Options{}).home(60, 16)
+	toReview(x)
+	x.Lacks("Compatible")
+	x.Press(kit.PgDn, kit.PgDn)
+	x.Wants("Compatible", "Credit  $100.00", "Start run, cap $5.00")
+	x.Press(kit.PgUp, kit.PgUp)
+	x.Wants("NOTHING HAS STARTED")
+}
+
+func TestSave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, apitest.Options{})
+	x := w.home(140, 40)
+	toResult(x)
+	x.Type("w")
+	t.Run("TUI-16 the paths stand on the page", func(t *testing.T) {
+		for _, format := range []string{"json", "html"} {
+			found := false
+			for _, path := range x.Loop().Saved() {
+				if _, err := os.Stat(path); err == nil && strings.HasSuffix(path, "."+format) {
+					found = true
+					x.Wants(path)
+				}
+			}
+			if !found {
+				t.Errorf("no %s among %q", format, x.Loop().Saved())
+			}
+		}
+	})
+	x.Type("w")
+	x.Wants("Not saved as json: evalrouter-", "exists already; nothing was written (destination_exists)")
 }

@@ -42,6 +42,7 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 	w.fake = apitest.NewFake(o)
 	t.Cleanup(w.fake.Close)
 	var keys atomic.Int64
+	dir := t.TempDir()
 	connect := func() (*evalrouter.Client, error) {
 		return evalrouter.New(evalrouter.Config{
 			BaseURL: w.fake.URL, APIKey: w.fake.Token, WorkspaceID: w.fake.WorkspaceID, AllowHTTP: true, Now: w.clock.Now, Sleep: atOnce, Retries: new(int),
@@ -59,8 +60,9 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 		Connect: func(context.Context) (*evalrouter.Client, error) { return connect() }, Catalog: public, Refresh: public,
 		Journal: &flow.Journal{Dir: t.TempDir(), Disk: flow.OS{}, Now: w.clock.Now, Sleep: atOnce},
 		Origin:  w.fake.URL, Workspace: w.fake.WorkspaceID,
-		NewKey: func() string { return fmt.Sprintf("run-%d", keys.Add(1)) },
-		Now:    w.clock.Now, Sleep: w.pause, Chance: func() float64 { return 0.5 },
+		NewKey:  func() string { return fmt.Sprintf("run-%d", keys.Add(1)) },
+		SaveDir: func() (string, error) { return dir, nil },
+		Now:     w.clock.Now, Sleep: w.pause, Chance: func() float64 { return 0.5 },
 	})
 	t.Cleanup(func() { w.src.Close() })
 	return w

@@ -57,23 +57,25 @@ func workspace() int {
 		fmt.Println("evalrouter-tui", p.Version)
 		return 0
 	}
-	return show(ctx, p)
-}
-
-func show(ctx context.Context, p place.Place) int {
 	o, err := p.Options()
 	if err != nil {
-		return fail(err, 2)
+		return fail(os.Stderr, err, 2)
 	}
 	o.Suspend = suspend
-	out, err := tui.Run(ctx, o)
-	report(os.Stdout, out)
+	return show(os.Stdout, os.Stderr, func() (tui.Outcome, error) { return tui.Run(ctx, o) })
+}
+
+// show runs the workspace. What is worth keeping is printed when it has given
+// the terminal back, also when it broke.
+func show(stdout, stderr io.Writer, run func() (tui.Outcome, error)) int {
+	out, err := run()
+	report(stdout, out)
 	switch {
 	case errors.Is(err, tui.ErrNoTerminal):
-		fmt.Fprintln(os.Stderr, "error: this terminal cannot show a full-screen workspace (unsupported_feature)\n  next: EVALROUTER_TUI=off evalrouter")
+		fmt.Fprintln(stderr, "error: this terminal cannot show a full-screen workspace (unsupported_feature)\n  next: EVALROUTER_TUI=off evalrouter")
 		return 2
 	case err != nil:
-		return fail(err, 1)
+		return fail(stderr, err, 1)
 	}
 	return 0
 }
@@ -87,15 +89,15 @@ func report(w io.Writer, out tui.Outcome) {
 		fmt.Fprintln(w, "  "+plain.Line(s))
 	}
 	if len(out.Lines) > 0 {
-		fmt.Fprintln(w, "Still running on the server:")
+		fmt.Fprintln(w, "Still going on at the service:")
 	}
 	for _, s := range out.Lines {
 		fmt.Fprintln(w, "  "+plain.Line(s))
 	}
 }
 
-func fail(err error, code int) int {
-	fmt.Fprintln(os.Stderr, "error: "+plain.Block(err.Error()))
+func fail(w io.Writer, err error, code int) int {
+	fmt.Fprintln(w, "error: "+plain.Block(err.Error()))
 	return code
 }
 

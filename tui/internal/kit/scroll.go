@@ -64,7 +64,7 @@ func (s Scroll) View(c Canvas, lines []Line) {
 	w, h := c.Size()
 	top := max(min(s.top, len(lines)-h), 0)
 	for y := 0; y < h && top+y < len(lines); y++ {
-		c.Text(0, y, lines[top+y].Role, lines[top+y].Text)
+		c.Text(0, y, lines[top+y].Role, plain.Cut(lines[top+y].Text, w))
 	}
 	if below := len(lines) - top - h; below > 0 && h > 1 {
 		c.Sub(0, h-1, w, 1).Clear()

@@ -192,7 +192,7 @@ func Progress(width, done, of int) plain.Safe {
 // Problem is an error as lines: what happened, its code, what was not done, and
 // what can be tried.
 func Problem(what plain.Safe, err error, retry bool) []kit.Line {
-	out := []kit.Line{{Text: what, Role: kit.Strong}, {Text: " " + plain.Line(reason(err)), Role: kit.Bad}}
+	out := []kit.Line{{Text: what, Role: kit.Strong}, {Text: " " + plain.Line(Reason(err)), Role: kit.Bad}}
 	var f *flow.Error
 	if errors.As(err, &f) {
 		for _, fact := range f.Facts {
@@ -212,7 +212,8 @@ func Problem(what plain.Safe, err error, retry bool) []kit.Line {
 	return out
 }
 
-func reason(err error) string {
+// Reason is an error in one sentence, with its code.
+func Reason(err error) string {
 	var e *evalrouter.Error
 	var f *flow.Error
 	switch {

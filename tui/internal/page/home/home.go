@@ -147,14 +147,14 @@ func (s home) beside(i int) plain.Safe {
 		return "quote and cap reviewed before anything is spent"
 	case 1:
 		return told(s.runs.done, s.runs.err, func() plain.Safe {
-			return show.F("%s runs · %d going on", show.Thousands(len(s.runs.v)), len(going(s.runs.v)))
+			return show.F("%s · %d going on", show.Plural(len(s.runs.v), "run"), len(going(s.runs.v)))
 		})
 	case 2:
 		return told(s.runs.done, s.runs.err, func() plain.Safe {
-			return show.F("%s finished or stopped runs", show.Thousands(len(s.runs.v)-len(going(s.runs.v))))
+			return show.F("%s finished or stopped", show.Plural(len(s.runs.v)-len(going(s.runs.v)), "run"))
 		})
 	case 3:
-		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s routes", show.Thousands(len(s.models.v))) })
+		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.models.v), "route")) })
 	case 4:
 		return told(s.benchmarks.done, s.benchmarks.err, func() plain.Safe {
 			ready := 0

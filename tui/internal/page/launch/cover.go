@@ -175,10 +175,15 @@ func (s cover) quote() (kit.Screen, []kit.Effect) {
 // View draws the form.
 func (s cover) View(c kit.Canvas) {
 	at := rowAt()
-	c.Text(1, 0, kit.Strong, show.F("%s   %s   reasoning: %s", s.draft.Benchmark.ID, s.draft.ModelName, show.Reasoning(s.draft.Reasoning)))
-	c.Text(1, 2, kit.Strong, "Coverage                             can show differences of")
+	w, h := c.Size()
+	line := func(y int, r kit.Role, s plain.Safe) { c.Text(1, y, r, plain.Cut(s, w-2)) }
+	line(0, kit.Strong, show.F("%s   %s   reasoning: %s", s.draft.Benchmark.ID, s.draft.ModelName, show.Reasoning(s.draft.Reasoning)))
+	line(2, kit.Strong, "Coverage                             differences it can show")
 	s.radio(c, rowSuggested, show.F("Suggested sample   %6s", show.Thousands(s.suggested())), detectable(s.suggested()))
-	n, _ := strconv.Atoi(s.custom.Text())
+	n, err := strconv.Atoi(s.custom.Text())
+	if err != nil || n > s.most() {
+		n = 0
+	}
 	s.radio(c, rowCustom, "Custom sample size [      ]", detectable(n))
 	s.custom.View(c.Sub(0, 0, 33, at[rowCustom]+1), 27, at[rowCustom], s.at == rowCustom)
 	all, known := s.tasks()
@@ -187,13 +192,13 @@ func (s cover) View(c kit.Canvas) {
 		count = show.Thousands(all)
 	}
 	s.radio(c, rowFull, show.F("Full benchmark     %6s", count), detectable(all))
-	c.Text(1, 6, kit.Plain, show.F("Seed %d: the same seed draws the same tasks, so that runs can be compared", seed))
+	line(6, kit.Plain, show.F("Seed %d: the same seed draws the same tasks", seed))
 	s.mark(c, rowCap, "Spending cap       $ [         ]   hard")
 	s.cap.View(c.Sub(0, 0, 34, at[rowCap]+1), 25, at[rowCap], s.at == rowCap)
 	s.mark(c, rowQuote, "Get the quote: nothing is started or charged by it")
-	if _, h := c.Size(); h > explainedFrom {
-		c.Text(1, explainedFrom+1, kit.Plain, "Before every call its worst price is set aside under the cap; when the")
-		c.Text(1, explainedFrom+2, kit.Plain, "rest of the cap cannot cover the next call, no call is made.")
+	if h > explainedFrom+2 {
+		line(explainedFrom+1, kit.Plain, "Before every call its worst price is set aside under the cap; when the")
+		line(explainedFrom+2, kit.Plain, "rest of the cap cannot cover the next call, no call is made.")
 	}
 }
 
@@ -222,7 +227,7 @@ func detectable(n int) plain.Safe {
 	if n <= 0 || !ok {
 		return ""
 	}
-	return show.F("%.0f points", 100*d)
+	return show.F("about %.0f points", 100*d)
 }
 
 // Head names the keys of the form.

@@ -115,14 +115,14 @@ func (s live) trouble() (out []kit.Line) {
 		out = append(out, kit.Line{Text: " These figures are the last that were read. The run goes on, and its cap still holds."})
 	}
 	if s.logErr != nil && s.err == nil && u.Down == 0 {
-		out = append(out, kit.Line{Text: show.F(" The log could not be followed: %s", s.logErr)})
+		out = append(out, kit.Line{Text: show.F(" The log could not be followed: %s", show.Reason(s.logErr))})
 	}
 	return out
 }
 
 func (s live) logLines() (out []kit.Line) {
 	for _, e := range s.log {
-		if e.Type == "run.progress" { // the figures above say the same
+		if e.Type == "run.progress" || e.Type == "billing.charged" { // the figures above say the same
 			continue
 		}
 		out = append(out, kit.Line{Text: show.F(" %s  %s", e.CreatedAt.Local().Format("15:04:05"), eventText(e)), Role: kit.Plain})
@@ -133,28 +133,44 @@ func (s live) logLines() (out []kit.Line) {
 // eventText is an event in one line: a task with its outcome, or its name with
 // what it carries.
 func eventText(e api.RunEvent) string {
-	text := func(k string) string { v, _ := e.Data[k].(string); return v }
+	text := func(k string) string {
+		if v, ok := e.Data[k]; ok && v != nil {
+			return fmt.Sprint(v)
+		}
+		return ""
+	}
+	task := text("task_id")
+	if task == "" {
+		task = "task " + text("index")
+	}
+	charge := ""
+	if m, err := usd.ParseWire(text("charge_microusd")); err == nil {
+		charge = "   " + show.Money(m)
+	}
 	switch e.Type {
 	case "task.graded":
-		return fmt.Sprintf("%-24s %s", text("task_id"), show.Outcome(text("outcome")))
+		return fmt.Sprintf("%-18s %-16s%s", task, show.Outcome(text("outcome")), charge)
 	case "task.failed":
-		return fmt.Sprintf("%-24s failed: %s", text("task_id"), strings.ReplaceAll(text("error_code"), "_", " "))
+		return fmt.Sprintf("%-18s failed: %s%s", task, strings.ReplaceAll(text("error_code"), "_", " "), charge)
 	case "task.skipped":
-		return fmt.Sprintf("%-24s not run: %s", text("task_id"), strings.ReplaceAll(text("reason"), "_", " "))
+		return fmt.Sprintf("%-18s not run: %s", task, strings.ReplaceAll(text("reason"), "_", " "))
 	}
-	s := strings.NewReplacer(".", " ", "_", " ").Replace(e.Type)
-	for _, k := range slices.Sorted(maps.Keys(e.Data)) {
-		if k == "run_id" {
+	return strings.NewReplacer(".", " ", "_", " ").Replace(e.Type) + carried(e.Data)
+}
+
+// carried is what an event carries, but for what stands above in any case.
+func carried(data map[string]any) (s string) {
+	for _, k := range slices.Sorted(maps.Keys(data)) {
+		if k == "run_id" || k == "reserved_microusd" || k == "spend_microusd" {
 			continue
 		}
-		if amount, ok := strings.CutSuffix(k, "_microusd"); ok {
-			if m, err := usd.ParseWire(fmt.Sprint(e.Data[k])); err == nil {
-				s += "  " + strings.ReplaceAll(amount, "_", " ") + " " + show.Money(m)
-				continue
-			}
+		name := strings.ReplaceAll(k, "_", " ")
+		if m, err := usd.ParseWire(fmt.Sprint(data[k])); err == nil && strings.HasSuffix(k, "_microusd") {
+			s += "  " + strings.TrimSuffix(name, " microusd") + " " + show.Money(m)
+			continue
 		}
-		if v, err := json.Marshal(e.Data[k]); err == nil {
-			s += "  " + strings.ReplaceAll(k, "_", " ") + " " + strings.Trim(string(v), `"`)
+		if v, err := json.Marshal(data[k]); err == nil {
+			s += "  " + name + " " + strings.Trim(string(v), `"`)
 		}
 	}
 	return s

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -18,6 +19,9 @@ func (s result) lines(w int) []kit.Line {
 	for i := range r.Profiles {
 		out = append(out, profileLines(r, &r.Profiles[i], w)...)
 	}
+	for _, p := range s.paths {
+		out = append(out, show.Pairs(w, [2]string{"Saved", p})...)
+	}
 	outcomes, sum := show.Outcomes(r.Summary.Outcomes)
 	outcomes += fmt.Sprintf("   (%s planned)", show.Thousands(r.Summary.Coverage.Planned))
 	if sum != r.Summary.Coverage.Planned {
@@ -29,11 +33,9 @@ func (s result) lines(w int) []kit.Line {
 	for _, warning := range r.Warnings {
 		out = append(out, show.Pairs(w, [2]string{"Warning", warning})...)
 	}
-	if r.Simulated {
+	said := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(strings.ToLower(w), "simulated") })
+	if r.Simulated && !said {
 		out = append(out, show.Pairs(w, [2]string{"Simulated", "the answers were made up from the tasks' own solutions; the score says nothing about any model"})...)
-	}
-	for _, p := range s.paths {
-		out = append(out, show.Pairs(w, [2]string{"Saved", p})...)
 	}
 	for i := range r.Profiles {
 		out = append(out, provenance(r, &r.Profiles[i], w)...)

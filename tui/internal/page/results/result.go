@@ -4,6 +4,8 @@ package results
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -105,9 +107,13 @@ func (s result) kept(m saved) (kit.Screen, []kit.Effect) {
 		effects = append(effects, kit.Saved{Path: p})
 	}
 	s.note = "Saved; the paths stand on this page"
-	if m.err != nil {
-		s.note = show.F("Not saved: %s", m.err)
+	switch {
+	case m.err != nil && len(m.paths) > 0:
+		s.note = show.F("Saved in part. Not saved as %s", m.err)
+	case m.err != nil:
+		s.note = show.F("Not saved as %s", m.err)
 	}
+	s.scroll = kit.Scroll{}
 	return s, effects
 }
 
@@ -158,11 +164,11 @@ func (s result) save() []kit.Effect {
 	r, id := s.reader, s.id
 	return kit.Do(kit.Load{Name: "save", Do: func(ctx context.Context) kit.Msg {
 		var out saved
-		for _, format := range []string{"html", "json"} {
+		for _, format := range []string{"json", "html"} {
 			path, err := r.Save(ctx, id, format)
 			if err != nil {
-				out.err = err
-				break
+				out.err = errors.Join(out.err, fmt.Errorf("%s: %s", format, show.Reason(err)))
+				continue
 			}
 			out.paths = append(out.paths, path)
 		}
@@ -189,7 +195,7 @@ func (s result) View(c kit.Canvas) {
 // Head names the keys of the page.
 func (s result) Head() kit.Head {
 	h := kit.Head{Place: show.F("Results  %s", show.Short(s.id)), Note: s.note, Keys: []kit.Binding{
-		{Keys: "Enter", Does: "choose"}, {Keys: "Tab", Does: "next action"}, {Keys: "S", Does: "samples"}, {Keys: "W", Does: "save as HTML and JSON"},
+		{Keys: "Enter", Does: "choose"}, {Keys: "Tab", Does: "next action"}, {Keys: "S", Does: "samples"}, {Keys: "W", Does: "save as JSON and HTML"},
 		{Keys: "↑↓ PgUp PgDn", Does: "scroll"},
 	}}
 	if h.Note == "" {
