@@ -44,6 +44,13 @@ func openParquet(r io.ReaderAt, size int64) (*parquet.File, error) {
 	case footer > maxFooter:
 		return nil, fault("parquet_footer", "the footer of the file is longer than %d bytes", maxFooter)
 	}
+	declared := make([]byte, footer)
+	if _, err := r.ReadAt(declared, size-8-footer); err != nil {
+		return nil, err
+	}
+	if !footerHolds(declared) {
+		return nil, fault("parquet_footer", "the footer of the file declares more than it holds")
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 	if err != nil {
 		return nil, errBroken
