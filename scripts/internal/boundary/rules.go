@@ -188,6 +188,25 @@ func serviceRules() []Rule {
 			Why: "looking for servers needs no credential, no store and no adapter, so that it can spend nothing",
 		},
 		{
+			Name: "strangers' files are read apart", From: []string{daemon + "/datafile/..."},
+			Deny: []string{"ours", "net", "net/http/...", "os", "os/exec", "database/sql/..."}, Allow: []string{daemon + "/datafile/...", daemon + "/core/...", "./bundle/..."},
+			Why: "what a file holds is a function of its bytes: its reader opens nothing and calls nobody",
+		},
+		{
+			Name: "one columnar importer", From: []string{"ours"}, Except: []string{daemon + "/datafile/..."},
+			Deny: []string{"github.com/parquet-go/..."},
+			Why:  "the library believes what a file says of itself; datafile looks at every page before it may",
+		},
+		{
+			Name: "the hub only fetches", From: []string{daemon + "/byob/hub/..."},
+			Deny: []string{"ours", "third"}, Why: "fetching public files needs no credential, no store and no policy of its own",
+		},
+		{
+			Name: "own benchmarks below", From: []string{daemon + "/byob/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/provider/...", daemon + "/httpapi/..."},
+			Why:  "making a benchmark calls no model, and declares what it keeps; the daemon joins them",
+		},
+		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
 		},
