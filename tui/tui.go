@@ -6,6 +6,8 @@ package tui
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/plain"
@@ -35,6 +37,8 @@ type Options struct {
 	// Suspend stops the process until it is continued; nil where that cannot be.
 	Suspend func() error
 	Now     func() time.Time
+	// At is the place to start at, above Home: one of Places, or "" for Home.
+	At string
 	// Banner stands at the right of the title, such as the workspace's name.
 	Banner string
 }
@@ -58,10 +62,22 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	}
 	src := source.New(o.Service)
 	loop := &kit.Loop{Stack: stack(src, o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
-	err = loop.Run(ctx, route.Home{})
+	var above []any
+	if to, ok := places()[o.At]; ok {
+		above = append(above, to)
+	}
+	err = loop.Run(ctx, route.Home{}, above...)
 	_ = src.Close() // the calls have ended with the loop
 	return Outcome{Saved: loop.Saved(), Lines: loop.LeftBehind()}, err
 }
+
+// places are where the workspace can start.
+func places() map[string]any {
+	return map[string]any{"benchmarks": route.Benchmarks{}, "models": route.Models{}, "run": route.Benchmarks{ForRun: true}, "runs": route.History{}}
+}
+
+// Places are the names of the places where the workspace can start.
+func Places() []string { return slices.Sorted(maps.Keys(places())) }
 
 func stack(src *source.Source, banner string) *kit.Stack {
 	return &kit.Stack{Banner: plain.Line(banner), Make: func(to any) (kit.Screen, []kit.Effect) { return screen(src, to) }}

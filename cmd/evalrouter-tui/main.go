@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 )
 
 const usage = `Usage: evalrouter-tui [--base-url URL] [--workspace-id ID] [--allow-http]
+                      [--at benchmarks|models|run|runs]
 
 The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
 go on without it. For scripts and plain terminals: evalrouter --help
@@ -44,13 +46,14 @@ func workspace() int {
 	fs.StringVar(&p.BaseURL, "base-url", "", "")
 	fs.StringVar(&p.Workspace, "workspace-id", "", "")
 	fs.BoolVar(&p.AllowHTTP, "allow-http", false, "")
+	at := fs.String("at", "", "")
 	showVersion := fs.Bool("version", false, "")
 	err := fs.Parse(os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
 		return 0
-	case err != nil || fs.NArg() > 0:
+	case err != nil || fs.NArg() > 0 || *at != "" && !slices.Contains(tui.Places(), *at):
 		fmt.Fprintf(os.Stderr, "error: that is not how evalrouter-tui is called (command_unknown)\n\n%s", usage)
 		return 2
 	case *showVersion:
@@ -61,7 +64,7 @@ func workspace() int {
 	if err != nil {
 		return fail(os.Stderr, err, 2)
 	}
-	o.Suspend = suspend
+	o.Suspend, o.At = suspend, *at
 	return show(os.Stdout, os.Stderr, func() (tui.Outcome, error) { return tui.Run(ctx, o) })
 }
 

@@ -139,9 +139,10 @@ func (l *Loop) deliver(d delivery) {
 	}
 }
 
-// Run reads the terminal until the person leaves or ctx ends. The terminal is
-// given back whatever happens, a panic included.
-func (l *Loop) Run(ctx context.Context, route any) (err error) {
+// Run reads the terminal until the person leaves or ctx ends. The screens of
+// above are opened above the first one. The terminal is given back whatever
+// happens, a panic included.
+func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 	events := make(chan Msg, 64)
 	defer func() {
 		l.Term.Close()
@@ -156,7 +157,10 @@ func (l *Loop) Run(ctx context.Context, route any) (err error) {
 	l.ctx, l.stop = context.WithCancel(ctx)
 	defer l.End()
 	go l.read(events)
-	l.Begin(l.ctx, route)
+	l.Begin(l.ctx, first)
+	for _, to := range above {
+		l.perform(l.Stack.Open(to))
+	}
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	for {
