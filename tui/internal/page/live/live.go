@@ -16,7 +16,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
 
-// logMost is how many events the page keeps.
+// logMost is how many events the page keeps, and asks for at first.
 const logMost = 200
 
 // What can be chosen.
@@ -76,7 +76,7 @@ func (s live) watch() []kit.Effect {
 			emit(stopped{run, err})
 		}},
 		kit.Follow{Name: "log", Do: func(ctx context.Context, emit func(kit.Msg)) {
-			emit(logEnded{f.Log(ctx, id, 50, func(e api.RunEvent) { emit(logged{e}) })})
+			emit(logEnded{f.Log(ctx, id, logMost, func(e api.RunEvent) { emit(logged{e}) })})
 		}},
 	)
 }
