@@ -204,7 +204,7 @@ func TestHostileText(t *testing.T) {
 // characters, at most a few marks each, and nothing hidden or reordering.
 func allowed(t *testing.T, x *kittest.Harness) {
 	t.Helper()
-	b := x.Bytes()
+	b := append(x.Bytes(), x.Frame()...)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		if r == utf8.RuneError && n == 1 || r < 0x20 || r >= 0x7f && r < 0xa0 || plain.Hidden(r) || !unicode.IsGraphic(r) {

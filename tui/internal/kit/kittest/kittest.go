@@ -175,6 +175,18 @@ func (x *Harness) Bytes() []byte {
 	return b
 }
 
+// Frame is what was given to the terminal library, before it guards against
+// anything itself.
+func (x *Harness) Frame() string {
+	c := x.loop.Stack.View()
+	w, h := c.Size()
+	var b strings.Builder
+	for y := range h {
+		b.WriteString(c.Part(0, y, w))
+	}
+	return b.String()
+}
+
 // Wants fails unless every text stands on the terminal.
 func (x *Harness) Wants(texts ...string) {
 	x.t.Helper()
