@@ -358,3 +358,31 @@ func TestSave(t *testing.T) {
 	x.Type("w")
 	x.Wants("Not saved as json: evalrouter-", "exists already; nothing was written (destination_exists)")
 }
+
+// A rate keeps its interval and its n at every width, and a full benchmark that
+// was not graded in full says so.
+func TestRatesAreWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, apitest.Options{})
+	x := w.home(60, 16)
+	pick(x, "run a bench")
+	x.Type("arithmetic@")
+	x.Press(kit.Enter, kit.End, kit.Enter, kit.Tab, kit.Down, kit.Down) // Model X, which fails at some tasks
+	x.Type(" ")
+	x.Press(kit.Tab)
+	x.Until("Start run, cap")
+	x.Press(kit.Enter, kit.Enter)
+	x.Until("The run has ended")
+	x.Rest()
+	for !strings.Contains(x.Text(), "▸ Result") {
+		x.Press(kit.Tab)
+	}
+	x.Press(kit.Enter)
+	if joined := strings.Join(strings.Fields(x.Text()), " "); !strings.Contains(joined, "36 of 40 tasks were graded, so this is not a score of the full benchmark") {
+		t.Errorf("a full score is claimed:\n%s", x.Text())
+	}
+	x.Press(kit.Esc, kit.CtrlU)
+	x.Wants("100.0 % [90.4, 100.0] n 36")
+	pick(x, "run hist")
+	x.Wants("100.0 % [90.4, 100.0] n 36")
+}

@@ -14,6 +14,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 type Column struct {
 	Name  plain.Safe
 	Right bool
+	// Whole is never cut: a number that lost its end is another number.
+	Whole bool
 	// Drop says in which order columns go when there is no room: the highest
 	// first; 0 stays.
 	Drop int
@@ -28,16 +30,15 @@ type Row []plain.Safe
 // by row while the rows change.
 type Table struct {
 	Columns []Column
-	// Inset leaves room at the left of each row, for marks that the page draws.
-	filter Input
-	rows   []Row
-	hay    []string
-	keys   []string
-	widths []int
-	shown  []int // indices into rows
-	cursor int   // index into shown
-	top    int
-	height int
+	filter  Input
+	rows    []Row
+	hay     []string
+	keys    []string
+	widths  []int
+	shown   []int // indices into rows
+	cursor  int   // index into shown
+	top     int
+	height  int
 }
 
 // NewTable has no rows yet.

@@ -49,7 +49,7 @@ func (t Table) line(c Canvas, y int, cols, widths []int, row Row, role Role) {
 }
 
 // fit chooses the columns that have room, with their widths. What is still too
-// wide is cut in the widest column.
+// wide is cut in the widest column that may be cut.
 func (t Table) fit(room int) (cols, widths []int) {
 	for i := range t.Columns {
 		cols = append(cols, i)
@@ -76,13 +76,16 @@ func (t Table) fit(room int) (cols, widths []int) {
 		widths = append(widths, t.width(i))
 	}
 	for over := total() - room; over > 0; over-- {
-		widest := 0
-		for k := range widths {
-			if widths[k] > widths[widest] {
+		widest := -1
+		for k, i := range cols {
+			if !t.Columns[i].Whole && widths[k] > 1 && (widest < 0 || widths[k] > widths[widest]) {
 				widest = k
 			}
 		}
-		widths[widest] = max(widths[widest]-1, 1)
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
 	}
 	return cols, widths
 }

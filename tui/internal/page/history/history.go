@@ -36,8 +36,8 @@ func New(r Reader, finished bool) (kit.Screen, []kit.Effect) {
 		What: "runs",
 		Load: func(ctx context.Context, _ bool) ([]rec, error) { return r.Runs(ctx) },
 		Columns: []kit.Column{
-			{Name: "RUN"}, {Name: "STATUS", Role: show.StatusRole}, {Name: "BENCHMARK"}, {Name: "MODEL", Drop: 2}, {Name: "SCORE"},
-			{Name: "KIND"}, {Name: "SPENT", Right: true, Drop: 3}, {Name: "STARTED", Drop: 4},
+			{Name: "RUN", Whole: true}, {Name: "STATUS", Whole: true, Drop: 1, Role: show.StatusRole}, {Name: "BENCHMARK"}, {Name: "MODEL", Drop: 2},
+			{Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true}, {Name: "SPENT", Right: true, Drop: 3}, {Name: "STARTED", Drop: 4},
 		},
 		Row: func(r rec) kit.Row {
 			return kit.Row{

@@ -91,8 +91,9 @@ func runLines(title plain.Safe, runs []api.RunRecord, most int) []kit.Line {
 		if r.Simulated {
 			kind = "  simulated"
 		}
-		out = append(out, kit.Line{Text: show.F("   %s  %s  %s  %s  %s  %s of %s%s",
-			show.Short(r.ID), show.Profile(r), r.Model.Name(), r.Status, show.Headline(r), show.Money(r.SpendMicrousd), show.Money(r.CapMicrousd), kind)})
+		// The score stands in front: it must never lose its end.
+		out = append(out, kit.Line{Text: show.F("   %s  %s%s  %s  %s  %s of %s  %s",
+			show.Short(r.ID), show.Headline(r), kind, show.Profile(r), r.Status, show.Money(r.SpendMicrousd), show.Money(r.CapMicrousd), r.Model.Name())})
 	}
 	if n := len(runs) - most; n > 0 {
 		out = append(out, kit.Line{Text: show.F("   and %s more: Run history", show.Thousands(n))})

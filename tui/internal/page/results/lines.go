@@ -74,6 +74,9 @@ func profileLines(r api.ResultRecord, f *api.ProfileResult, w int) []kit.Line {
 		}
 	}
 	out = append(out, show.Pairs(w, [2]string{"Coverage", show.CoverageText(f.Selection, r.Coverage)})...)
+	if f.Selection.SelectedCount >= f.Selection.PopulationCount && f.Graded < f.Planned {
+		out = append(out, show.Pairs(w, [2]string{"", fmt.Sprintf("%s of %s tasks were graded, so this is not a score of the full benchmark", show.Thousands(f.Graded), show.Thousands(f.Planned))})...)
+	}
 	for i := range f.Metrics {
 		m := &f.Metrics[i]
 		if m != head {
