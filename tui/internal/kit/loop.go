@@ -170,6 +170,9 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 		}
 		select {
 		case m, ok := <-events:
+			if !ok && ctx.Err() != nil {
+				return nil // the reader saw the end first
+			}
 			if !ok {
 				return errors.New("the terminal is gone")
 			}

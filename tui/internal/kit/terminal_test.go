@@ -98,7 +98,8 @@ func TestTerminalIsGivenBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, info)
+			own := *info // the library writes into it
+			s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, &own)
 			if err != nil {
 				t.Fatal(err)
 			}
