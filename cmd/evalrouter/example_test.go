@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,9 @@ type desk struct {
 	home, run, quote, end string
 	dir                   string // where commands are run
 }
+
+// theirs are the benchmark commands that a service answers.
+var theirs = []string{"upload", "import", "create", "list", "sources", "archive", "archive-source"}
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
@@ -89,7 +93,11 @@ func TestEveryExampleRuns(t *testing.T) {
 	walk([]*argv.Command{tree(a)}, func(path []*argv.Command) {
 		for i, example := range path[len(path)-1].Examples {
 			if len(path) > 1 {
-				if why := handedOver(path[1].Name); why != "" {
+				why := handedOver(path[1].Name)
+				if len(path) > 2 && path[1].Name == "benchmark" && slices.Contains(theirs, path[2].Name) {
+					why = "the fake has no private benchmarks; scripts/e2e TestPrivate drives these commands against the service"
+				}
+				if why != "" {
 					t.Logf("not run: %s (%s)", example, why)
 					continue
 				}
@@ -123,7 +131,15 @@ func (d *desk) example(line string, n int) error {
 		if !strings.HasPrefix(line, "benchmark init") {
 			d.must("benchmark init ./my-benchmark --namespace acme --name mine")
 		}
-		if strings.HasPrefix(line, "verify ") {
+		if strings.Contains(line, ".bundle.zip") { // the fake has none to export
+			b, err := os.ReadFile("../evalrouter-bench/internal/rederive/testdata/likely.zip")
+			if err == nil {
+				err = os.WriteFile(filepath.Join(d.dir, "evalrouter-"+d.run[:8]+".bundle.zip"), b, 0o600)
+			}
+			if err != nil {
+				return err
+			}
+		} else if strings.HasPrefix(line, "verify ") {
 			d.must("benchmark bundle ./my-benchmark --output my-benchmark.zip")
 		}
 	case strings.HasPrefix(line, "connections disable"): // each has its own, so that later examples have theirs
