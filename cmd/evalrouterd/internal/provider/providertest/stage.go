@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,11 +43,13 @@ type Staged struct {
 	transport *http.Transport
 	requests  atomic.Int64
 	last      atomic.Pointer[http.Request]
+	read      chan struct{} // closed once a request was read whole
+	once      sync.Once
 }
 
 // Stage starts a server. It is closed when the test ends.
 func Stage(t testing.TB, s Script) *Staged {
-	st := &Staged{script: s}
+	st := &Staged{script: s, read: make(chan struct{})}
 	st.server = httptest.NewServer(http.HandlerFunc(st.serve))
 	st.transport = &http.Transport{DialContext: st.dial, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10}
 	t.Cleanup(func() {
@@ -66,15 +69,51 @@ func (s *Staged) Requests() int { return int(s.requests.Load()) }
 // Last is the request that the server read last; its body is read.
 func (s *Staged) Last() *http.Request { return s.last.Load() }
 
-// Context ends soon when the script never answers, and late otherwise.
+// Context ends soon after the request was read when the script never answers,
+// and late otherwise. A deadline from the start would end before the request has
+// left on a busy machine.
 func (s *Staged) Context(t testing.TB) context.Context {
-	limit := time.Minute
-	if s.script.End == SilentHeaders || s.script.End == SilentBody || s.script.End == Drip {
-		limit = 100 * time.Millisecond
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	return ctx
+	if s.script.End != SilentHeaders && s.script.End != SilentBody && s.script.End != Drip {
+		return ctx
+	}
+	e := ending{ctx, make(chan struct{})}
+	go func() {
+		defer close(e.over)
+		select {
+		case <-s.read:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}()
+	return e
+}
+
+// ending is a context whose deadline begins late.
+type ending struct {
+	context.Context
+	over chan struct{}
+}
+
+// Deadline is not known before.
+func (e ending) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Done implements context.Context.
+func (e ending) Done() <-chan struct{} { return e.over }
+
+// Err implements context.Context.
+func (e ending) Err() error {
+	select {
+	case <-e.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 func (s *Staged) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -91,6 +130,7 @@ func (s *Staged) serve(w http.ResponseWriter, r *http.Request) {
 	if _, err := readAll(r); err != nil {
 		return
 	}
+	s.once.Do(func() { close(s.read) })
 	if s.script.End == ResetEarly {
 		reset(w)
 		return
