@@ -38,6 +38,33 @@ func (k *keeper) record() api.BenchmarkSource {
 	return s
 }
 
+// A request that was broken off may still be at work when its client has its
+// error: whoever looks from outside takes the lock.
+
+func (k *keeper) source() api.BenchmarkSource {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.record()
+}
+
+func (k *keeper) sent() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.puts
+}
+
+func (k *keeper) kept() []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return bytes.Clone(k.got)
+}
+
+func (k *keeper) heal() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.before = nil
+}
+
 func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -106,23 +133,23 @@ func TestUpload(t *testing.T) {
 			}
 			defer c.Close()
 			last := int64(0)
-			got, err := c.Sources.Upload(t.Context(), k.record(), bytes.NewReader(data), func(n int64) {
+			got, err := c.Sources.Upload(t.Context(), k.source(), bytes.NewReader(data), func(n int64) {
 				if n < last {
 					t.Errorf("went back from %d to %d", last, n)
 				}
 				last = n
 			})
-			if k.puts != tt.puts || (err != nil) != tt.fails {
-				t.Errorf("%d parts were sent, want %d; %v", k.puts, tt.puts, err)
+			if k.sent() != tt.puts || (err != nil) != tt.fails {
+				t.Errorf("%d parts were sent, want %d; %v", k.sent(), tt.puts, err)
 			}
 			if tt.fails {
-				k.before = nil // the network is back, and another upload goes on
-				if got, err = c.Sources.Upload(t.Context(), k.record(), bytes.NewReader(data), nil); err != nil || k.puts != tt.puts+2 {
-					t.Errorf("%d parts after another upload, %v", k.puts, err)
+				k.heal() // the network is back, and another upload goes on
+				if got, err = c.Sources.Upload(t.Context(), k.source(), bytes.NewReader(data), nil); err != nil || k.sent() != tt.puts+2 {
+					t.Errorf("%d parts after another upload, %v", k.sent(), err)
 				}
 			}
-			if got.Status != api.SourceCompleted || !bytes.Equal(k.got, data) {
-				t.Errorf("%+v with %d bytes", got, len(k.got))
+			if got.Status != api.SourceCompleted || !bytes.Equal(k.kept(), data) {
+				t.Errorf("%+v with %d bytes", got, len(k.kept()))
 			}
 		})
 	}
@@ -139,9 +166,9 @@ func TestUpload_AnotherFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Sources.Upload(t.Context(), k.record(), bytes.NewReader(make([]byte, 99)), nil)
-	if !errors.Is(err, api.InvalidInput) || k.puts != 0 {
-		t.Errorf("%v after %d parts", err, k.puts)
+	_, err = c.Sources.Upload(t.Context(), k.source(), bytes.NewReader(make([]byte, 99)), nil)
+	if !errors.Is(err, api.InvalidInput) || k.sent() != 0 {
+		t.Errorf("%v after %d parts", err, k.sent())
 	}
 }
 
