@@ -32,7 +32,11 @@ const usage = `usage: scripts/bench startup [N]
 
 func run(args []string) int {
 	var err error
+	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases"}, args[0]) {
+		err = fresh()
+	}
 	switch {
+	case err != nil:
 	case len(args) > 0 && args[0] == "startup":
 		err = startups(args[1:])
 	case len(args) > 0 && args[0] == "engine":
