@@ -577,3 +577,42 @@ func TestProfiles_TwoAdmissionsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// An admission that was overtaken adds nothing, although the one that overtook
+// it is not done either.
+func TestProfiles_OvertakenWhileStaged(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	onEach(t, func(t *testing.T, d *db) {
+		admit := func(mark string, taken chan<- struct{}, resume <-chan struct{}) <-chan error {
+			p := profile
+			p.ID, p.Slug, p.ManifestSHA256, p.TaskCount = "staged@1", "staged", "m-"+mark, 2
+			ended := make(chan error, 1)
+			go func() {
+				_, err := d.PutProfile(ctx, mark, p, func(yield func(bundle.Task, error) bool) {
+					close(taken)
+					<-resume
+					_ = yield(bundle.Task{ID: mark + "1"}, nil) && yield(bundle.Task{ID: mark + "2"}, nil)
+				})
+				ended <- err
+			}()
+			return ended
+		}
+		taken, resume := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, [2]chan struct{}{make(chan struct{}), make(chan struct{})}
+		slow := admit("slow", taken[0], resume[0])
+		<-taken[0]
+		later := admit("later", taken[1], resume[1])
+		<-taken[1]
+		close(resume[0])
+		if err := <-slow; !refused(err, core.InvalidRequest) {
+			t.Errorf("the slower admission: %v", err)
+		}
+		close(resume[1])
+		d.check(<-later)
+		stored, err := d.TasksAt(ctx, "staged@1", []int{0, 1})
+		d.check(err)
+		if stored[0].ID != "later1" || stored[1].ID != "later2" {
+			t.Errorf("stored %v", stored)
+		}
+	})
+}
