@@ -91,6 +91,11 @@ func (n *line) accept() {
 func (n *line) serve(c net.Conn) {
 	defer c.Close()
 	if n.greet != nil {
+		// Once something has come, the client has begun to write. Before that a
+		// reset proves that nothing was sent, which is another scenario.
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			return
+		}
 		n.greet(c)
 		return
 	}
