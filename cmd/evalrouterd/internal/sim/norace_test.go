@@ -3,4 +3,4 @@
 package sim_test
 
 // someSeeds is the default of -sim.seeds.
-const someSeeds = 40
+const someSeeds = 64
