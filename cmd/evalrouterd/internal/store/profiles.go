@@ -186,16 +186,29 @@ func (s *Store) putTasks(ctx context.Context, claim string, id core.ProfileID, t
 // maxTaskBytes bounds what one reading of tasks holds in memory.
 const maxTaskBytes = 8 << 20
 
-// TasksAt reads stored tasks by their positions in the benchmark: all of them, or
-// as many as fit into 8 MiB, and at least one.
-func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int) (map[int]bundle.Task, error) {
-	args := []any{string(id)}
-	var in strings.Builder
-	for i, pos := range positions {
-		fmt.Fprintf(&in, ", $%d", i+2)
-		args = append(args, pos)
+// tasksAtOnce is how many positions one statement names. Its text is always the
+// same, so that a run, which reads its tasks in hundreds of such pieces, has it
+// compiled once; places left over repeat the last position.
+const tasksAtOnce = 64
+
+func tasksAtText() string {
+	var b strings.Builder
+	b.WriteString("SELECT pos, doc FROM tasks WHERE profile_id = $1 AND pos IN ($2")
+	for i := range tasksAtOnce - 1 {
+		fmt.Fprintf(&b, ", $%d", i+3)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT pos, doc FROM tasks WHERE profile_id = $1 AND pos IN (`+strings.TrimPrefix(in.String(), ", ")+`)`, args...)
+	return b.String() + ")"
+}
+
+// TasksAt reads stored tasks by their positions in the benchmark: all of the
+// first 64, or as many of them as fit into 8 MiB, and at least one.
+func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int) (map[int]bundle.Task, error) {
+	args := make([]any, 1+tasksAtOnce)
+	args[0] = string(id)
+	for i := range tasksAtOnce {
+		args[1+i] = positions[min(i, len(positions)-1)]
+	}
+	rows, err := s.tasksAt.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks of %s: %w", id, err)
 	}

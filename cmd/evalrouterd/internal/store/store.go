@@ -57,6 +57,8 @@ type Store struct {
 	gather  time.Duration
 	// claim is under which worker's writes are made (Holding).
 	claim core.Claim
+	// tasksAt is the text of TasksAt, prepared.
+	tasksAt *sql.Stmt
 }
 
 // Open opens or creates the database, brings its schema up to date and
@@ -81,6 +83,10 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	if err := s.migrate(ctx); err != nil {
 		return fmt.Errorf("bring the schema up to date: %w", err)
+	}
+	var err error
+	if s.tasksAt, err = s.read.PrepareContext(ctx, tasksAtText()); err != nil {
+		return fmt.Errorf("prepare the reading of tasks: %w", err)
 	}
 	w, err := newWriter(ctx, s.write, s.dialect, s.now, s.gather)
 	if err != nil {

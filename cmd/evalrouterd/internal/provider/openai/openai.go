@@ -26,6 +26,7 @@ type Config = exchange.Config
 // Adapter speaks one of the two protocols.
 type Adapter struct {
 	api    api
+	host   *openaihost.Locator
 	config Config
 }
 
@@ -40,17 +41,21 @@ type api struct {
 
 // Chat makes the adapter of core.OpenAIChat.
 func Chat(c Config) *Adapter {
-	return &Adapter{api: api{path: "/chat/completions", render: chatRequest, answer: chatAnswer}, config: c}
+	return adapter(api{path: "/chat/completions", render: chatRequest, answer: chatAnswer}, c)
 }
 
 // Completions makes the adapter of core.OpenAICompletions.
 func Completions(c Config) *Adapter {
-	return &Adapter{api: api{path: "/completions", render: textRequest, answer: textAnswer}, config: c}
+	return adapter(api{path: "/completions", render: textRequest, answer: textAnswer}, c)
+}
+
+func adapter(spoken api, c Config) *Adapter {
+	return &Adapter{api: spoken, host: openaihost.NewLocator(spoken.path), config: c}
 }
 
 // Call makes one request.
 func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome {
-	at, err := openaihost.Locate(r.Target.BaseURL, a.api.path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return exchange.Unaddressed(err)
 	}

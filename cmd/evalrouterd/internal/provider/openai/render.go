@@ -112,7 +112,7 @@ func textRequest(r provider.Request, h openaihost.Kind) any {
 
 // Render is the body of the request.
 func (a *Adapter) Render(r provider.Request) ([]byte, error) {
-	at, err := openaihost.Locate(r.Target.BaseURL, a.api.path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (a *Adapter) Render(r provider.Request) ([]byte, error) {
 
 // Bound is the most input tokens that r can be billed for.
 func (a *Adapter) Bound(r provider.Request) int64 {
-	at, err := openaihost.Locate(r.Target.BaseURL, a.api.path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return openaihost.Compatible.Bound(r)
 	}

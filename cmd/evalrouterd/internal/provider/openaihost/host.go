@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 )
@@ -31,6 +32,33 @@ const (
 type Endpoint struct {
 	URL  string
 	Kind Kind
+}
+
+// Locator is Locate for one protocol's path. It remembers the last address, for
+// a run asks thousands of times for the same one. It is safe for concurrent use.
+type Locator struct {
+	path string
+	last atomic.Pointer[located]
+}
+
+type located struct {
+	base string
+	at   Endpoint
+}
+
+// NewLocator makes the locator of a protocol's path.
+func NewLocator(path string) *Locator { return &Locator{path: path} }
+
+// Locate is where the protocol is spoken at a base URL.
+func (l *Locator) Locate(base string) (Endpoint, error) {
+	if known := l.last.Load(); known != nil && known.base == base {
+		return known.at, nil
+	}
+	at, err := Locate(base, l.path)
+	if err == nil {
+		l.last.Store(&located{base, at})
+	}
+	return at, err
 }
 
 // Locate joins the base URL of a target and the path of a protocol. A base

@@ -23,12 +23,15 @@ import (
 const path = "/responses"
 
 // Adapter is the adapter of core.OpenAIResponses.
-type Adapter struct{ config exchange.Config }
+type Adapter struct {
+	host   *openaihost.Locator
+	config exchange.Config
+}
 
 var _ provider.Adapter = (*Adapter)(nil)
 
 // New makes the adapter.
-func New(c exchange.Config) *Adapter { return &Adapter{config: c} }
+func New(c exchange.Config) *Adapter { return &Adapter{host: openaihost.NewLocator(path), config: c} }
 
 type request struct {
 	Model       string     `json:"model"`
@@ -52,7 +55,7 @@ type reasoning struct {
 
 // Render is the body of the request.
 func (a *Adapter) Render(r provider.Request) ([]byte, error) {
-	at, err := openaihost.Locate(r.Target.BaseURL, path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (a *Adapter) Render(r provider.Request) ([]byte, error) {
 
 // Bound is the most input tokens that r can be billed for.
 func (a *Adapter) Bound(r provider.Request) int64 {
-	at, err := openaihost.Locate(r.Target.BaseURL, path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return openaihost.Compatible.Bound(r)
 	}
@@ -87,7 +90,7 @@ func (a *Adapter) Bound(r provider.Request) int64 {
 
 // Call makes one request.
 func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome {
-	at, err := openaihost.Locate(r.Target.BaseURL, path)
+	at, err := a.host.Locate(r.Target.BaseURL)
 	if err != nil {
 		return exchange.Unaddressed(err)
 	}
