@@ -37,6 +37,24 @@ const (
 	tailPause = 250 * time.Millisecond
 )
 
+// Ends waits for the end of a run by its log, for Watcher.Ends: the service holds
+// its answer back until there is something to say.
+func Ends(r EventReader, sleep Sleeper) func(ctx context.Context, id string) error {
+	return func(ctx context.Context, id string) error {
+		in := evalrouter.EventQuery{Types: []string{"run.finished"}, Limit: 1, Wait: tailWait}
+		for {
+			page, err := r.Events(ctx, id, in)
+			if err != nil || page.Terminal || len(page.Data) > 0 {
+				return err
+			}
+			in.After = max(in.After, page.NextSequence)
+			if err := sleep(ctx, tailPause); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // Follow gives every event behind in.After to seen, in order. An error of seen
 // ends it. The sequence of the last event that was given is returned in any
 // case: it is where to go on. A gap is invalid_response, unless in.Types leaves

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -45,6 +46,10 @@ type Watcher struct {
 	// Every is the pause between two reads; 0 lets it grow from half a second
 	// to five as the run gets older.
 	Every time.Duration
+	// Ends, if set, waits for the end of a run, which spares a watcher the rest
+	// of its pause: it returns nil when the run has ended and an error when it
+	// cannot tell. Ends makes one for a service.
+	Ends func(ctx context.Context, id string) error
 	// Seen gets every update, in order, from the caller's goroutine.
 	Seen  func(Update)
 	Now   func() time.Time
@@ -63,6 +68,7 @@ type Watcher struct {
 // the run, and the last known record is returned beside the error.
 func (w *Watcher) Watch(ctx context.Context, id string) (api.RunRecord, error) {
 	s := &watch{Watcher: w, id: id, start: w.Now()}
+	defer s.listen(ctx)()
 	for {
 		pause, err := s.step(ctx)
 		if err != nil || s.last.Status.Terminal() {
@@ -83,6 +89,32 @@ type watch struct {
 	failedAt time.Time
 	failures int
 	cause    error // of the last of them
+	// over is done once the run is known to have ended, and never again after
+	// it has woken the watcher.
+	over context.Context
+}
+
+// listen waits for the end of the run beside the reads. The function returned
+// ends the waiting.
+func (s *watch) listen(ctx context.Context) (stop func()) {
+	s.over = context.Background()
+	if s.Ends == nil {
+		return func() {}
+	}
+	over, end := context.WithCancel(s.over)
+	s.over = over
+	ctx, cancel := context.WithCancel(ctx)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		if s.Ends(ctx, s.id) == nil {
+			end()
+		}
+	})
+	return func() {
+		cancel()
+		listening.Wait()
+		end()
+	}
 }
 
 // step reads once and says how long to pause.
@@ -169,7 +201,15 @@ func (s *watch) rest(ctx context.Context, pause time.Duration) error {
 		}
 		pause = min(pause, left)
 	}
-	if err := s.Sleep(ctx, pause); err != nil {
+	resting, wake := context.WithCancel(ctx)
+	defer wake()
+	defer context.AfterFunc(s.over, wake)()
+	err := s.Sleep(resting, pause)
+	if s.over.Err() != nil {
+		s.over = context.Background()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return s.stopped(api.WaitCancelled, "stopped watching run "+s.id, err)
 	}
 	return nil

@@ -32,7 +32,7 @@ func (r runs) Events(ctx context.Context, id string, in evalrouter.EventQuery) (
 
 // Watch follows a run to its end.
 func (s *Source) Watch(ctx context.Context, id string, seen func(flow.Update)) (api.RunRecord, error) {
-	w := &flow.Watcher{Runs: runs{s}, Disconnect: flow.DefaultDisconnect, Seen: seen, Now: s.Now, Sleep: s.Sleep, Chance: s.Chance}
+	w := &flow.Watcher{Runs: runs{s}, Ends: flow.Ends(runs{s}, s.Sleep), Disconnect: flow.DefaultDisconnect, Seen: seen, Now: s.Now, Sleep: s.Sleep, Chance: s.Chance}
 	if s.Local {
 		w.Stays = "the run is kept: it goes on while the local service runs, and with its next start otherwise"
 	}

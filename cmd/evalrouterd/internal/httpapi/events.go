@@ -47,9 +47,14 @@ func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.E
 			stop()
 			return reply(page), err
 		}
+		// Nothing of what is there is asked for, and the next look begins behind it.
+		in.After = page.NextSequence
 		select {
 		case <-changed:
 			stop()
+			if len(in.Types) > 0 {
+				<-s.o.After(typedPause)
+			}
 			continue
 		case <-wait:
 		case <-ctx.Done():
@@ -59,8 +64,13 @@ func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.E
 	}
 }
 
+// typedPause is between two looks for events of some types: a run writes hundreds
+// of others a second.
+const typedPause = 50 * time.Millisecond
+
 // eventPage reads a piece of the log. The run is read first: if it had ended
-// by then, the events after that are all there will be.
+// by then, the events after that are all there will be, and up to its last
+// sequence of then every one has been looked at.
 func (s *Server) eventPage(ctx context.Context, id core.RunID, in *eventsInput) (api.EventPage, error) {
 	run, err := s.o.Runs.Run(ctx, scopeOf(ctx), id)
 	if err != nil {
@@ -81,6 +91,9 @@ func (s *Server) eventPage(ctx context.Context, id core.RunID, in *eventsInput) 
 	for _, e := range events {
 		out.Data = append(out.Data, api.RunEvent{Sequence: e.Seq, Type: e.Type, CreatedAt: timeOf(e.At), Data: e.Data})
 		out.NextSequence = e.Seq
+	}
+	if !out.HasMore && !in.Tail {
+		out.NextSequence = max(out.NextSequence, run.NextSeq-1)
 	}
 	out.Terminal = run.State.Terminal() && !out.HasMore
 	return out, nil

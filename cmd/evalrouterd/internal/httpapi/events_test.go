@@ -114,6 +114,22 @@ func TestLongPoll(t *testing.T) {
 	})
 }
 
+func TestEventsOfSomeTypesAreLookedForOnce(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	run := core.RunID(h.finished(nil))
+	all := h.events(t, run, "limit=200")
+	if p := h.events(t, run, "type=run.waiting"); len(p.Data) != 0 || p.NextSequence != all.NextSequence {
+		t.Errorf("the page is %+v; everything up to %d was looked at", p, all.NextSequence)
+	}
+	if p := h.events(t, run, "type=run.finished&limit=1"); len(p.Data) != 1 || p.NextSequence != all.NextSequence {
+		t.Errorf("the page is %+v; it ends with the log, at %d", p, all.NextSequence)
+	}
+	if p := h.events(t, run, "type=task.graded&limit=1"); !p.HasMore || p.NextSequence != p.Data[0].Sequence {
+		t.Errorf("the page is %+v; more of the type follow it", p)
+	}
+}
+
 func TestEventQueries(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

@@ -55,7 +55,7 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 	source := &reader{runs: c.Runs}
 	watcher := &flow.Watcher{
 		Runs: source, Disconnect: seconds(w.disconnect), Limit: seconds(w.limit), Every: seconds(w.every),
-		Seen: show.Show, Now: a.Now, Sleep: a.Sleep, Chance: a.Chance,
+		Ends: flow.Ends(c.Runs, a.Sleep), Seen: show.Show, Now: a.Now, Sleep: a.Sleep, Chance: a.Chance,
 	}
 	if a.Local() {
 		source.restart = func(ctx context.Context) (flow.RunReader, error) {
