@@ -55,6 +55,8 @@ func attacks() (out []string) {
 // hostile answers everything with one text.
 type hostile struct{ s string }
 
+func (h hostile) Newer(context.Context) string { return h.s }
+
 func (h hostile) bench() api.BenchmarkRecord {
 	n := 40
 	return api.BenchmarkRecord{

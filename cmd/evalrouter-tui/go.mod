@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/evalrouter/evalrouter/lib v0.0.0
 	github.com/evalrouter/evalrouter/tui v0.0.0
+	golang.org/x/mod v0.43.0
 )
 
 require (

@@ -19,7 +19,7 @@ import (
 // line's.
 const listMost = 1000
 
-// Options is what a Source is made from. All of it is required.
+// Options is what a Source is made from. All of it is required but Newer.
 type Options struct {
 	// Connect makes the client. It may start the service on this machine.
 	Connect func(context.Context) (*evalrouter.Client, error)
@@ -37,6 +37,9 @@ type Options struct {
 	Chance    func() float64
 	// SaveDir is where reports are saved.
 	SaveDir func() (string, error)
+	// Newer is the version of a release newer than this program, "" without one;
+	// nil where nobody asks.
+	Newer func(context.Context) string
 	// Local says that the service runs on this machine and ends when it is idle.
 	Local bool
 }
@@ -100,6 +103,14 @@ func (s *Source) catalog(fresh bool) (*evalrouter.Catalog, error) {
 		return s.Refresh()
 	}
 	return s.Options.Catalog()
+}
+
+// Newer is the version of a release newer than this program, "" without one.
+func (s *Source) Newer(ctx context.Context) string {
+	if s.Options.Newer == nil {
+		return ""
+	}
+	return s.Options.Newer(ctx)
 }
 
 // Benchmarks are all benchmark versions.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/release"
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/local"
@@ -51,6 +52,10 @@ func (p Place) Options() (tui.Options, error) {
 	if err != nil {
 		return tui.Options{}, err
 	}
+	newer := release.Check{
+		Version: p.Version, Env: p.Env, Dir: state, Program: os.Executable, Now: p.Now,
+		HTTP: &http.Client{Transport: evalrouter.NewTransport()},
+	}
 	browser := Browser{OS: runtime.GOOS, Env: p.Env, Start: start}
 	banner := who.Workspace.Value
 	if who.Local {
@@ -66,6 +71,7 @@ func (p Place) Options() (tui.Options, error) {
 			Workspace: who.Workspace.Value,
 			NewKey:    func() string { return string(evalrouter.NewIdempotencyKey()) },
 			Now:       p.Now, Sleep: p.Sleep, Chance: p.Chance, SaveDir: os.Getwd, Local: who.Local,
+			Newer: newer.Newer,
 		},
 		Env: p.Env, Open: browser.Open, Now: p.Now, Banner: banner,
 	}, nil

@@ -20,7 +20,12 @@ type Reader interface {
 	Models(ctx context.Context, fresh bool) ([]api.ManagedRoute, error)
 	Runs(ctx context.Context) ([]api.RunRecord, error)
 	Credits(ctx context.Context) (api.CreditsRecord, error)
+	// Newer is the version of a newer release, "" without one.
+	Newer(ctx context.Context) string
 }
+
+// newer is a newer release.
+type newer string
 
 type item struct {
 	name plain.Safe
@@ -53,6 +58,7 @@ type home struct {
 	models     part[[]api.ManagedRoute]
 	runs       part[[]api.RunRecord]
 	credits    part[api.CreditsRecord]
+	newer      newer
 	clicks     listing.Opens
 }
 
@@ -60,7 +66,7 @@ type home struct {
 func New(r Reader) (kit.Screen, []kit.Effect) {
 	s := home{reader: r, menu: kit.NewTable(kit.Column{Name: ""}, kit.Column{Name: ""})}
 	s = s.told()
-	return s, s.read(false)
+	return s, append(s.read(false), kit.Load{Name: "release", Do: func(ctx context.Context) kit.Msg { return newer(r.Newer(ctx)) }})
 }
 
 func (s home) read(fresh bool) []kit.Effect {
@@ -104,6 +110,8 @@ func (s home) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.runs = m
 	case part[api.CreditsRecord]:
 		s.credits = m
+	case newer:
+		s.newer = m
 	case kit.Resumed:
 		return s, s.read(false)[2:] // runs and money change, the catalog hardly
 	case kit.Press:

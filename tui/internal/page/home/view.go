@@ -115,6 +115,9 @@ func (s home) Head() kit.Head {
 		{Keys: "Type", Does: "to filter"}, {Keys: "↑↓", Does: "move"}, {Keys: "Enter", Does: "open"}, {Keys: "F5", Does: "refresh"},
 		{Keys: "Ctrl+C twice", Does: "exit", Quiet: true},
 	}}
+	if s.newer != "" {
+		h.Note = show.F("Release %s is out: evalrouter upgrade", plain.Line(string(s.newer)))
+	}
 	if s.credits.err != nil && flow.Outage(s.credits.err) {
 		h.Note = "The service does not answer; runs go on without this terminal"
 	}
