@@ -85,6 +85,10 @@ func TestFrames(t *testing.T) {
 			x.Type("s")
 			x.Press(kit.Enter)
 		}},
+		{"billing", apitest.Options{}, func(_ *world, x *kittest.Harness) { finished(x); x.Press(kit.Esc, kit.CtrlU); pick(x, "billing") }},
+		{"billing-error", apitest.Options{}, func(w *world, x *kittest.Harness) { w.outage(); pick(x, "billing") }},
+		{"account", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "account") }},
+		{"uploads", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "uploads") }},
 		{"history-empty", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "run hist") }},
 		{"history", apitest.Options{}, func(_ *world, x *kittest.Harness) { finished(x); x.Press(kit.Esc, kit.CtrlU); pick(x, "run hist") }},
 		{"history-outage", apitest.Options{}, func(w *world, x *kittest.Harness) { w.outage(); pick(x, "run hist") }},
@@ -199,7 +203,9 @@ func TestKeys(t *testing.T) {
 		}},
 		{"TBM-05 a loading screen can be left", func(t *testing.T, world *world, x *kittest.Harness) {
 			x.Loop().Send(0, kit.Press{Key: kit.End})
-			x.Loop().Send(0, kit.Press{Key: kit.Up})
+			for range 4 {
+				x.Loop().Send(0, kit.Press{Key: kit.Up})
+			}
 			x.Loop().Send(0, kit.Press{Key: kit.Enter}) // nothing is received: it stays reading
 			x.Loop().Paint()
 			x.Wants("Reading benchmarks…")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
+	"github.com/evalrouter/evalrouter/tui/internal/page/account"
 	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
 	"github.com/evalrouter/evalrouter/tui/internal/page/history"
 	"github.com/evalrouter/evalrouter/tui/internal/page/home"
@@ -56,6 +57,21 @@ func attacks() (out []string) {
 type hostile struct{ s string }
 
 func (h hostile) Newer(context.Context) string { return h.s }
+
+func (h hostile) Ledger(context.Context, int) ([]api.LedgerEntry, error) {
+	return []api.LedgerEntry{{Kind: h.s, Note: h.s, RunID: &h.s}}, nil
+}
+
+func (h hostile) Whoami(context.Context) (api.WhoamiRecord, error) {
+	return api.WhoamiRecord{
+		Kind: h.s, Account: &api.AccountRecord{Email: h.s}, APIKey: &api.KeyView{Name: h.s, Prefix: h.s}, Scopes: []string{h.s},
+		Workspace: &api.WorkspaceRecord{ID: h.s, Name: h.s, Slug: h.s, Role: h.s, Status: h.s, WebURL: h.s},
+	}, nil
+}
+
+func (h hostile) Meta(context.Context) (api.MetaRecord, error) {
+	return api.MetaRecord{Service: h.s, Version: h.s, WebOrigin: h.s}, nil
+}
 
 func (h hostile) bench() api.BenchmarkRecord {
 	n := 40
@@ -165,6 +181,9 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"launch":     func() (kit.Screen, []kit.Effect) { return launch.Models(h, h.bench()) },
 		"cover":      func() (kit.Screen, []kit.Effect) { return launch.Cover(d) },
 		"review":     func() (kit.Screen, []kit.Effect) { return review.New(h, start, d) },
+		"billing":    func() (kit.Screen, []kit.Effect) { return account.Billing(h) },
+		"account":    func() (kit.Screen, []kit.Effect) { return account.Account(h) },
+		"uploads":    func() (kit.Screen, []kit.Effect) { return account.Uploads(h) },
 		"live":       func() (kit.Screen, []kit.Effect) { return live.New(h, "0a1b2c3d"+h.s) },
 		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },
 		"samples":    func() (kit.Screen, []kit.Effect) { return results.Samples(h, "0a1b2c3d"+h.s) },

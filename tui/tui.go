@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/page/account"
 	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
 	"github.com/evalrouter/evalrouter/tui/internal/page/history"
 	"github.com/evalrouter/evalrouter/tui/internal/page/home"
@@ -73,7 +74,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 
 // places are where the workspace can start.
 func places() map[string]any {
-	return map[string]any{"benchmarks": route.Benchmarks{}, "models": route.Models{}, "run": route.Benchmarks{ForRun: true}, "runs": route.History{}}
+	return map[string]any{"benchmarks": route.Benchmarks{}, "models": route.Models{}, "run": route.Benchmarks{ForRun: true}, "runs": route.History{}, "billing": route.Billing{}, "account": route.Account{}}
 }
 
 // Places are the names of the places where the workspace can start.
@@ -106,6 +107,12 @@ func screen(src *source.Source, to any) (kit.Screen, []kit.Effect) {
 		return live.New(src, to.ID)
 	case route.Result:
 		return results.Result(src, to.ID)
+	case route.Billing:
+		return account.Billing(src)
+	case route.Account:
+		return account.Account(src)
+	case route.Uploads:
+		return account.Uploads(src)
 	case route.Samples:
 		return results.Samples(src, to.Run)
 	case route.Sample:

@@ -26,7 +26,7 @@ import (
 )
 
 const usage = `Usage: evalrouter-tui [--base-url URL] [--workspace-id ID] [--allow-http]
-                      [--at benchmarks|models|run|runs]
+                      [--at account|benchmarks|billing|models|run|runs]
 
 The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
 go on without it. For scripts and plain terminals: evalrouter --help

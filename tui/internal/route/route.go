@@ -60,3 +60,12 @@ type Sample struct {
 
 // History is the list of runs. Finished shows only those that have ended.
 type History struct{ Finished bool }
+
+// Billing is the workspace's money.
+type Billing struct{}
+
+// Account is who the person is, and where.
+type Account struct{}
+
+// Uploads is where benchmarks are uploaded.
+type Uploads struct{}

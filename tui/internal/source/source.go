@@ -193,6 +193,19 @@ func (s *Source) Credits(ctx context.Context) (api.CreditsRecord, error) {
 	return call(ctx, s, func(c *evalrouter.Client) (api.CreditsRecord, error) { return c.Credits.Get(ctx) })
 }
 
+// Ledger is the newest n movements of the workspace's money.
+func (s *Source) Ledger(ctx context.Context, n int) ([]api.LedgerEntry, error) {
+	page, err := call(ctx, s, func(c *evalrouter.Client) (api.Page[api.LedgerEntry], error) {
+		return c.Credits.Ledger(ctx, evalrouter.LedgerQuery{Paging: evalrouter.Paging{Limit: n}})
+	})
+	return page.Data, err
+}
+
+// Meta is what the service says of itself.
+func (s *Source) Meta(ctx context.Context) (api.MetaRecord, error) {
+	return call(ctx, s, func(c *evalrouter.Client) (api.MetaRecord, error) { return c.Meta.Get(ctx) })
+}
+
 // Whoami is who the service sees.
 func (s *Source) Whoami(ctx context.Context) (api.WhoamiRecord, error) {
 	return call(ctx, s, func(c *evalrouter.Client) (api.WhoamiRecord, error) { return c.Whoami(ctx) })

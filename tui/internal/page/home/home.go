@@ -39,6 +39,9 @@ func items() []item {
 		{"Results", route.History{Finished: true}},
 		{"Browse models", route.Models{}},
 		{"Browse benchmarks", route.Benchmarks{}},
+		{"Benchmark uploads", route.Uploads{}},
+		{"Billing", route.Billing{}},
+		{"Account and workspace", route.Account{}},
 		{"Exit", nil},
 	}
 }
@@ -60,6 +63,7 @@ type home struct {
 	credits    part[api.CreditsRecord]
 	newer      newer
 	clicks     listing.Opens
+	w, h       int
 }
 
 // New is usable at once; what it tells comes as it is read.
@@ -112,6 +116,10 @@ func (s home) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.credits = m
 	case newer:
 		s.newer = m
+	case kit.Resize:
+		s.w, s.h = m.W, m.H
+		s.menu = s.menu.Sized(s.rows())
+		return s, nil
 	case kit.Resumed:
 		return s, s.read(false)[2:] // runs and money change, the catalog hardly
 	case kit.Press:
@@ -145,8 +153,18 @@ func (s home) told() home {
 	for i, it := range items() {
 		rows, keys = append(rows, kit.Row{it.name, s.beside(i)}), append(keys, string(it.name))
 	}
-	s.menu = s.menu.With(rows, keys).Sized(len(rows) + 2)
+	s.menu = s.menu.With(rows, keys).Sized(s.rows())
 	return s
+}
+
+// rows is how high the menu is, with its filter: on a small screen what is going
+// on keeps some rows below it, and the menu scrolls.
+func (s home) rows() int {
+	all := len(items()) + 2
+	if s.h == 0 || s.w >= wide {
+		return all
+	}
+	return min(all, max(s.h-panelLeast, menuLeast))
 }
 
 func (s home) beside(i int) plain.Safe {
@@ -173,6 +191,16 @@ func (s home) beside(i int) plain.Safe {
 			}
 			return show.F("%s ready", show.Thousands(ready))
 		})
+	}
+	switch items()[i].to.(type) {
+	case route.Uploads:
+		return "in the browser, or on the command line"
+	case route.Billing:
+		return told(s.credits.done, s.credits.err, func() plain.Safe {
+			return show.F("%s free · %s held", show.Money(s.credits.v.AvailableMicrousd), show.Money(s.credits.v.HeldMicrousd))
+		})
+	case route.Account:
+		return "as whom the service sees you"
 	}
 	return "runs go on without this terminal"
 }

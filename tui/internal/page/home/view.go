@@ -15,12 +15,14 @@ import (
 const (
 	wide = 120 // from here on the panel stands at the right
 	left = 72
+	// panelLeast is how many rows the panel keeps while the menu has menuLeast.
+	panelLeast, menuLeast = 4, 7
 )
 
 // View draws the menu, and what is going on below it or at its right.
 func (s home) View(c kit.Canvas) {
 	w, h := c.Size()
-	below := len(items()) + 3
+	below := s.rows() + 1
 	if w >= wide {
 		s.menu.View(c.Sub(0, 0, left, h))
 		for y := range h {
