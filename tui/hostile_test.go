@@ -188,7 +188,7 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },
 		"samples":    func() (kit.Screen, []kit.Effect) { return results.Samples(h, "0a1b2c3d"+h.s) },
 		"sample": func() (kit.Screen, []kit.Effect) {
-			return results.Sample(h, route.Sample{Run: "0a1b2c3d", Task: h.task()})
+			return results.Sample(h, route.Sample{Run: "0a1b2c3d", Among: []api.TaskRecord{h.task()}})
 		},
 		"history": func() (kit.Screen, []kit.Effect) { return history.New(h, false) },
 	}

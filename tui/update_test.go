@@ -8,7 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/apitest"
 )
 
-func TestUpdateNotice(t *testing.T) {
+func TestUpdateNotice_UPD01(t *testing.T) {
 	t.Parallel()
 	for _, size := range sizes() {
 		t.Run(fmt.Sprintf("UPD-01 UPD-02 a newer release is told, %dx%d", size[0], size[1]), func(t *testing.T) {

@@ -87,6 +87,10 @@ func (t Table) Selected() int {
 	return t.shown[t.cursor]
 }
 
+// Shown are the rows that pass the filter, in their order, and which of them is
+// under the cursor.
+func (t Table) Shown() (rows []int, at int) { return t.shown, t.cursor }
+
 // Filtering says that something was typed.
 func (t Table) Filtering() bool { return !t.filter.Empty() }
 

@@ -139,6 +139,16 @@ func (l Listing[T]) Selected() (T, bool) {
 	return l.items[i], true
 }
 
+// Shown are the rows that pass the filter, in their order, and which of them is
+// under the cursor.
+func (l Listing[T]) Shown() (items []T, at int) {
+	rows, at := l.table.Shown()
+	for _, i := range rows {
+		items = append(items, l.items[i])
+	}
+	return items, at
+}
+
 // Filtering says that something was typed.
 func (l Listing[T]) Filtering() bool { return l.table.Filtering() }
 

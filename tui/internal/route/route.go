@@ -52,10 +52,12 @@ type Result struct{ ID string }
 // Samples is the list of a run's tasks.
 type Samples struct{ Run string }
 
-// Sample is one task of a run.
+// Sample is one task of a run: that at a place among others, which are next to
+// it in the list it was opened from.
 type Sample struct {
-	Run  string
-	Task api.TaskRecord
+	Run   string
+	Among []api.TaskRecord
+	At    int
 }
 
 // History is the list of runs. Finished shows only those that have ended.

@@ -26,6 +26,7 @@ type sampleRead struct {
 type one struct {
 	reader Reader
 	at     route.Sample
+	task   api.TaskRecord
 	got    *sampleRead
 	scroll kit.Scroll
 	w, h   int
@@ -33,14 +34,14 @@ type one struct {
 
 // Sample is one task with its answer and what was taken from it.
 func Sample(r Reader, at route.Sample) (kit.Screen, []kit.Effect) {
-	s := one{reader: r, at: at}
+	s := one{reader: r, at: at, task: at.Among[at.At]}
 	return s, s.read()
 }
 
 func (s one) read() []kit.Effect {
-	r, at := s.reader, s.at
+	r, run, task := s.reader, s.at.Run, s.task.TaskID
 	return kit.Do(kit.Load{Name: "sample", Do: func(ctx context.Context) kit.Msg {
-		sample, err := r.Sample(ctx, at.Run, at.Task.TaskID)
+		sample, err := r.Sample(ctx, run, task)
 		return sampleRead{sample, err}
 	}})
 }
@@ -58,12 +59,27 @@ func (s one) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		if m.Key == kit.Refresh {
 			return s, s.read()
 		}
+		if to := s.at.At + step(m); to != s.at.At && to >= 0 && to < len(s.at.Among) {
+			return s, kit.Do(kit.Go{To: route.Sample{Run: s.at.Run, Among: s.at.Among, At: to}, Instead: true})
+		}
 	}
 	if listing.IsBack(m, false) || listing.IsEnter(m) {
 		return s, kit.Do(kit.Back{})
 	}
 	s.scroll, _ = s.scroll.Update(m, len(s.lines(s.w)), s.h)
 	return s, nil
+}
+
+// step is how far a key goes along the list: N to the next task, P to the one
+// before.
+func step(p kit.Press) int {
+	switch {
+	case p.Is('n'):
+		return 1
+	case p.Is('p'):
+		return -1
+	}
+	return 0
 }
 
 // View draws the task.
@@ -74,7 +90,7 @@ func (s one) View(c kit.Canvas) {
 }
 
 func (s one) lines(w int) []kit.Line {
-	t := s.at.Task
+	t := s.task
 	word := outcome(t)
 	out := []kit.Line{{Text: show.F(" %s   %s   %s", t.TaskID, word, show.Money(t.ChargeMicrousd)), Role: kit.Strong}}
 	out = append(out, show.Pairs(w, [2]string{"Taken", taken(t)}, [2]string{"Failed", strings.ReplaceAll(show.Text(t.ErrorCode), "_", " ")}, [2]string{"Scores", scores(t.Scores)})...)
@@ -167,7 +183,7 @@ func inWord(before, text, after string) bool {
 // Head names the keys of the page.
 func (s one) Head() kit.Head {
 	return kit.Head{
-		Place: show.F("%s  %s", show.Short(s.at.Run), s.at.Task.TaskID), Note: `Text from the model is shown inert: control codes appear as \x1b, <U+202E>`,
-		Keys: []kit.Binding{{Keys: "↑↓ PgUp PgDn", Does: "scroll"}, {Keys: "Enter", Does: "back to the list"}, {Keys: "F5", Does: "read again"}},
+		Place: show.F("%s  %s  (%s of %s)", show.Short(s.at.Run), s.task.TaskID, show.Thousands(s.at.At+1), show.Thousands(len(s.at.Among))), Note: `Text from the model is shown inert: control codes appear as \x1b, <U+202E>`,
+		Keys: []kit.Binding{{Keys: "↑↓ PgUp PgDn", Does: "scroll"}, {Keys: "N P", Does: "next, previous"}, {Keys: "Enter", Does: "back to the list"}, {Keys: "F5", Does: "read again", Quiet: true}},
 	}
 }

@@ -72,8 +72,8 @@ func (s taskList) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 	var opened bool
 	s.clicks, opened = s.clicks.Click(m)
 	if opened || listing.IsEnter(m) {
-		if t, ok := s.list.Selected(); ok {
-			return s, kit.Do(kit.Go{To: route.Sample{Run: s.run, Task: t}})
+		if among, at := s.list.Shown(); at < len(among) {
+			return s, kit.Do(kit.Go{To: route.Sample{Run: s.run, Among: among, At: at}})
 		}
 		return s, nil
 	}
