@@ -1,10 +1,13 @@
 package command
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/flow"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/shellword"
 )
 
 // Edit says how a suggested command line differs from the one that was typed.
@@ -44,14 +47,10 @@ func (a *App) Again(e Edit) string {
 	return strings.Join(words, " ")
 }
 
-// ShellWord quotes a word for a POSIX shell.
+// ShellWord quotes a word for the shell of this system.
 func ShellWord(w string) string {
-	plain := strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@+-/=,%") == "" && w != ""
-	switch {
-	case flow.Typed(w) == "that value" && !strings.Contains(w, "://"):
+	if flow.Typed(w) == "that value" && !strings.Contains(w, "://") && w != "" {
 		return "VALUE"
-	case plain:
-		return w
 	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	return shellword.Quote(runtime.GOOS, w)
 }

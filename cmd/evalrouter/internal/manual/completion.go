@@ -8,7 +8,7 @@ import (
 )
 
 // Shells are the shells that completion knows.
-func Shells() []string { return []string{"zsh", "bash", "fish"} }
+func Shells() []string { return []string{"zsh", "bash", "fish", "powershell"} }
 
 // Asker is the hidden command that a full completion asks.
 const Asker = "complete-words"
@@ -29,6 +29,8 @@ func Completion(root *argv.Command, shell string, full bool) string {
 		return bash(list, full)
 	case "zsh":
 		return zsh(list, full)
+	case "powershell":
+		return powershell(names, full)
 	}
 	return fish(strings.Join(lines, "\n"), full)
 }
@@ -91,4 +93,25 @@ function __evalrouter_first
   test (count (commandline -opc)) -eq 1
 end
 ` + lines + "\n"
+}
+
+// powershell works with 7.3 and later, and without --full with 5.1 too.
+func powershell(names []string, full bool) string {
+	body := `  if ($words.Count -ne 1) { return }
+  '` + strings.Join(names, "', '") + `' |
+    Where-Object { $_.StartsWith($word) } |`
+	if full {
+		body = `  & evalrouter ` + Asker + ` @words 2>$null |`
+	}
+	return `# Completion of evalrouter for PowerShell. In $PROFILE:
+#   evalrouter completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName evalrouter -ScriptBlock {
+  param($word, $line, $cursor)
+  $words = @($line.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  if ($word -eq '') { $words += '' }
+` + body + `
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`
 }

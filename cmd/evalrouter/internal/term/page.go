@@ -3,9 +3,12 @@ package term
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/shellword"
 )
 
 // Page writes lines for people to one stream. The first failure of the stream
@@ -20,17 +23,19 @@ type Page struct {
 	// ASCII puts plain letters in the place of our own signs, where the terminal
 	// may not have them.
 	ASCII bool
-	err   error
+	// System is the system whose shell a command is pasted into, as Go spells it.
+	System string
+	err    error
 }
 
 // OutPage is a page on the stream of results.
 func (t *Term) OutPage() *Page {
-	return &Page{W: t.Out, Width: t.width(t.OutTTY), Colour: t.Coloured(t.OutTTY), ASCII: t.ASCII()}
+	return &Page{W: t.Out, Width: t.width(t.OutTTY), Colour: t.Coloured(t.OutTTY), ASCII: t.ASCII(), System: runtime.GOOS}
 }
 
 // ErrPage is a page on the stream for everything else.
 func (t *Term) ErrPage() *Page {
-	return &Page{W: t.Err, Width: t.width(t.ErrTTY), Colour: t.Coloured(t.ErrTTY), ASCII: t.ASCII()}
+	return &Page{W: t.Err, Width: t.width(t.ErrTTY), Colour: t.Coloured(t.ErrTTY), ASCII: t.ASCII(), System: runtime.GOOS}
 }
 
 func (t *Term) width(tty bool) int {
@@ -77,7 +82,7 @@ func (p *Page) next(first, other string, commands []string) {
 		if i > 0 {
 			head = other
 		}
-		for _, l := range wrap(string(plain.Line(head+c)), p.Width, ` \`) {
+		for _, l := range wrap(string(plain.Line(head+c)), p.Width, shellword.Continue(p.System)) {
 			p.line(l)
 		}
 	}

@@ -37,6 +37,10 @@ func TestPageBreaksAtSpaces(t *testing.T) {
 			"名前  日本語の 名前は 長い\n      名前です ここで 終わり\n"},
 		{"a command stays one", 40, func(p *term.Page) { p.Next("evalrouter run dates --model practice.solver-0.8 --sample 25") },
 			"Next: evalrouter run dates --model \\\n      practice.solver-0.8 --sample 25\n"},
+		{"W4 a command stays one for PowerShell", 40, func(p *term.Page) {
+			p.System = "windows"
+			p.Next("evalrouter run dates --model practice.solver-0.8 --sample 25")
+		}, "Next: evalrouter run dates --model `\n      practice.solver-0.8 --sample 25\n"},
 		{"several commands", 40, func(p *term.Page) { p.Next("evalrouter a", "evalrouter b") }, "Next: evalrouter a\n  or: evalrouter b\n"},
 	}
 	for _, tt := range tests {

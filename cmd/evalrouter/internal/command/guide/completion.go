@@ -19,16 +19,16 @@ func Completion(a *command.App, root *argv.Command) *argv.Command {
 	fs := argv.NewFlags("completion")
 	fs.Bool(&full, "full", "also flags and the names known on this machine")
 	return &argv.Command{
-		Name: "completion", Args: "zsh|bash|fish", Short: "Print the Tab completion of a shell",
+		Name: "completion", Args: "zsh|bash|fish|powershell", Short: "Print the Tab completion of a shell",
 		Long:     "Names of commands only, without any request. With --full also subcommands, flags\nand what this machine knows of benchmarks, models and runs; nobody is asked.",
 		Examples: []string{"evalrouter completion bash", "evalrouter completion zsh --full"},
 		Flags:    fs,
 		Exec: func(_ context.Context, args []string) error {
 			if len(args) != 1 {
-				return &argv.UsageError{Message: "name one shell: zsh, bash or fish", Next: "evalrouter completion bash"}
+				return &argv.UsageError{Message: "name one shell: zsh, bash, fish or powershell", Next: "evalrouter completion bash"}
 			}
 			if !slices.Contains(manual.Shells(), args[0]) {
-				return &argv.UsageError{Message: "there is no completion for " + flow.Typed(args[0]) + "; there is one for zsh, bash and fish", Closest: flow.Suggest(args[0], manual.Shells()), Next: "evalrouter completion --help"}
+				return &argv.UsageError{Message: "there is no completion for " + flow.Typed(args[0]) + "; there is one for zsh, bash, fish and powershell", Closest: flow.Suggest(args[0], manual.Shells()), Next: "evalrouter completion --help"}
 			}
 			_, err := io.WriteString(a.Term.Out, manual.Completion(root, args[0], full))
 			return err
