@@ -148,6 +148,7 @@ func (c *check) stages() []stage.Stage {
 		{Name: "gofmt", Run: c.gofmt},
 		{Name: "tidy", Run: c.script("tidy", "-check")},
 		{Name: "build", Run: c.build},
+		{Name: "cross", Run: c.cross},
 		{Name: "vet", Run: c.vet},
 		{Name: "boundaries", Run: c.script("boundaries")},
 		{Name: "shape", Run: c.script("shape")},

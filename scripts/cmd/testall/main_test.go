@@ -75,6 +75,23 @@ func TestRunReportsEveryStage(t *testing.T) {
 	}
 }
 
+// What compiles here alone is found: a command that cannot be built for Windows fails the stage, by the system's name.
+func TestCross(t *testing.T) {
+	t.Parallel()
+	root := workspace(t, "")
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"-root", root, "-only", "cross"}, environment(), &out, &out); code != 0 {
+		t.Fatalf("exit %d:\n%s", code, &out)
+	}
+	if err := os.WriteFile(filepath.Join(root, "cmd", "tool", "x_windows.go"), []byte("package main\n\nvar _ int = \"\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if code := run(t.Context(), []string{"-root", root, "-only", "cross"}, environment(), &out, &out); code != 1 || !strings.Contains(out.String(), "build for windows") || strings.Contains(out.String(), "build for darwin") {
+		t.Errorf("exit %d:\n%s", code, &out)
+	}
+}
+
 func TestSkipForSomethingPresentFailsUnderCI(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)
