@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/evalrouter/evalrouter/lib v0.0.0
 	github.com/google/go-cmp v0.7.0
+	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/itchyny/gojq v0.12.20
 	github.com/peterbourgon/ff/v4 v4.0.0-alpha.4
 	github.com/rogpeppe/go-internal v1.16.0

@@ -138,6 +138,19 @@ func (x *terminal) expect(text string) string {
 	}
 }
 
+// expectTimes waits until the output holds the text so many times.
+func (x *terminal) expectTimes(text string, times int) {
+	x.t.Helper()
+	deadline := time.After(30 * time.Second)
+	for strings.Count(x.text(), text) < times {
+		select {
+		case <-x.fresh:
+		case <-deadline:
+			x.t.Fatalf("%q is not there %d times in:\n%s", text, times, x.text())
+		}
+	}
+}
+
 func (x *terminal) send(keys string) {
 	x.t.Helper()
 	if _, err := x.ctrl.WriteString(keys); err != nil {

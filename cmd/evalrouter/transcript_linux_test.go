@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,6 +31,8 @@ type step struct {
 	keys  []string // pressed one by one at the last question
 	code  int
 	setup func(*stage)
+	then  []string     // pressed when the question comes a second time
+	last  func(*stage) // happens before the last of keys is pressed
 }
 
 // The screens of the command line as a terminal of 80 columns shows them, whole.
@@ -52,6 +55,12 @@ func TestTranscripts(t *testing.T) {
 		}},
 		{"unattended", apitest.Options{}, []step{
 			{line: base + " --max-cost 5 --yes --progress plain"}, {line: base + " --no-input", code: 2}, {line: base + " --max-cost 5 --yes --no-input", code: 2},
+		}},
+		{"quote-expired", apitest.Options{}, []step{
+			{line: base + " --max-cost 1", keys: []string{up, "\r"}, then: []string{up, "\r"}, last: func(s *stage) {
+				s.f.Reprice("practice.solver-80", usd.Dollar, 3*usd.Dollar)
+				s.f.Expire()
+			}},
 		}},
 		{"declined", apitest.Options{}, []step{{line: base + " --max-cost 1", keys: []string{"\r"}, code: 5}}},
 		{"names", apitest.Options{}, []step{
@@ -127,30 +136,33 @@ func (s *stage) play(t *testing.T, st step) string {
 		x.expect(st.say[i])
 		x.send(st.say[i+1])
 	}
-	if len(st.keys) > 0 {
-		x.expect("  > Cancel")
-	}
-	for i, k := range st.keys {
-		if i < len(st.keys)-1 {
-			x.press(k)
-			continue
+	for n, keys := range [][]string{st.keys, st.then} {
+		for i, k := range keys {
+			if i == 0 {
+				x.expectTimes("  > Cancel", n+1)
+			}
+			if i < len(keys)-1 {
+				x.press(k)
+				continue
+			}
+			if n == 0 && st.last != nil {
+				st.last(s)
+			}
+			x.send(k)
 		}
-		x.send(k)
 	}
 	raw := x.exit(st.code)
 	if os.Getenv("RAW") != "" {
 		t.Logf("%q", raw)
 	}
-	return marked(raw, s)
+	// How often a run is looked at before its end is nobody's promise.
+	raw = regexp.MustCompile(`run=\S+ phase=(queued|running) [^\n]*\n`).ReplaceAllString(raw, "")
+	return marked(screen(t, raw), s)
 }
 
-// marked puts marks in the place of what differs from run to run, and of what a
-// terminal writes over.
+// marked puts marks in the place of what differs from run to run.
 func marked(text string, s *stage) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for _, r := range []struct{ pattern, mark string }{
-		{`\r[^\n\x1b]*\x1b\[K`, ""}, // the progress line
-		{`\x1b\[2A\r`, "(again)\n"}, // the two options, drawn anew
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
 		{`req_[0-9a-f]{24}`, "REQUEST"},
 		{`http://127\.0\.0\.1:[0-9]+`, "URL"},
@@ -162,9 +174,44 @@ func marked(text string, s *stage) string {
 		{`expires \d\d:\d\d \(in \d+ min\)`, "expires TIME (in 30 min)"},
 		{`elapsed=[0-9.]+s`, "elapsed=N"}, {`in \d+ ms`, "in N ms"}, {`read \d+ seconds? ago`, "read N seconds ago"},
 		{`  cause: [^\n]*\n`, ""}, {`  request: REQUEST\n`, ""}, // whichever attempt was the last
-		{`run=ID phase=(queued|running) [^\n]*\n`, ""},
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.mark)
 	}
 	return strings.ReplaceAll(text, s.home, "HOME")
+}
+
+// ux 6.16: bash in front of a person completes names of commands, and with
+// --full what this machine knows, asking nobody. CPL-03.
+func TestCompletionTranscript_CPL03(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash on this machine")
+	}
+	f := fakeService(t)
+	s := &stage{f: f, home: shortHome(t)}
+	env := []string{"EVALROUTER_API_KEY=" + f.Token, "EVALROUTER_BASE_URL=" + f.URL, "TERM=xterm", "PS1=$ ", "INPUTRC=" + filepath.Join(s.home, "inputrc"), "HISTFILE="}
+	if err := os.WriteFile(filepath.Join(s.home, "inputrc"), []byte("set enable-bracketed-paste off\nset bell-style none\nset show-all-if-ambiguous on\nset completion-query-items 0\nset page-completions off\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inTerminal(t, f, s.home, "", nil, "catalog", "--json").exit(0)
+	inTerminal(t, f, s.home, "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes").exit(0)
+	asked := f.Requests()
+	x := programInTerminal(t, s.home, "", env, bash, "--norc", "--noprofile", "-i")
+	say := func(keys, answer string) {
+		x.send(keys)
+		x.expect(answer)
+	}
+	x.expect("$ ")
+	say("eval \"$(evalrouter completion bash)\"; echo one\n", "\r\none\r\n$ ")
+	say("evalrouter r\t", "results")
+	say("un\x15eval \"$(evalrouter completion bash --full)\"; echo two\n", "\r\ntwo\r\n$ ")
+	say("evalrouter run \t", "logic")
+	say("ar\t", "arithmetic ")
+	say("--output-\t", "--output-format ")
+	x.send("\x15exit\n")
+	if f.Requests() != asked {
+		t.Errorf("completion sent %d requests", f.Requests()-asked)
+	}
+	golden(t, filepath.Join("testdata", "transcript", "completion.txt"), marked(screen(t, x.exit(0)), s))
 }

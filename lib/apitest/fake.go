@@ -58,7 +58,8 @@ type Fake struct {
 	quotes    map[string]*fakeQuote
 	runs      []*fakeRun
 	conns     []*api.ConnectionRecord
-	caching   string // of public catalog reads
+	caching   string                  // of public catalog reads
+	rates     map[string][2]usd.Micro // by route, where Reprice changed them
 }
 
 // Mutation is one request that asked for a change, as it arrived.

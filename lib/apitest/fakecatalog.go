@@ -178,11 +178,11 @@ func (f *Fake) models() []api.ManagedRoute {
 		if !ok {
 			think = api.ReasoningControls{Mode: "none"}
 		}
-		return api.ManagedRoute{
+		return f.repriced(api.ManagedRoute{
 			ID: id, ModelID: strings.ReplaceAll(id, ".", "/"), DisplayName: name, Provider: provider, Status: "active", PriceVersion: "1", Revision: 1,
 			Capabilities: []string{"chat"}, Pricing: p, Limits: map[string]any{"context_window": 32768, "max_output_tokens": 64},
 			Reasoning: &think, Benchmarkable: true, Simulated: simulated,
-		}
+		})
 	}
 	return []api.ManagedRoute{
 		route("practice.solver-80", "Practice solver 80 %", "practice", price(usd.Dollar, 4*usd.Dollar), true),

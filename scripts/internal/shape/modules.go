@@ -16,7 +16,7 @@ import (
 // what it needs; these are promises about weight to whoever reads their go.mod.
 func direct(module string) (allowed []string, limited bool) {
 	tests := []string{
-		"github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal",
+		"github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "github.com/hinshun/vt10x",
 	}
 	switch module {
 	case "lib":

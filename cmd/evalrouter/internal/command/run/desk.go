@@ -72,6 +72,9 @@ func (d *desk) Cap(ctx context.Context, preview api.QuoteRecord) (usd.Micro, err
 // Approve asks the one question that spends. --yes answers it, but not for a
 // quote that turned out other than the one that was reviewed.
 func (d *desk) Approve(ctx context.Context, q api.QuoteRecord, before *api.QuoteRecord) (bool, error) {
+	if before != nil {
+		showChange(d.Term.ErrPage(), *before, q)
+	}
 	if before != nil && !d.attended {
 		return false, &flow.Error{
 			Code: api.QuoteChanged, Message: "the quote expired and the new one has other terms",

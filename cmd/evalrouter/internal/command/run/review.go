@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
@@ -25,54 +26,110 @@ func showQuote(p *term.Page, q api.QuoteRecord) {
 		title += fmt.Sprintf("   expires %s (in %d min)", q.ExpiresAt.Local().Format("15:04"), (q.ExpiresIn+59)/60)
 	}
 	p.Line("%s", title)
-	for _, s := range q.Plan.Profiles {
-		p.Line("  Benchmark    %s", s.ID)
-		p.Line("  Coverage     %s", coverageText(s, q.Plan.Coverage))
-		if d, ok := stat.Detectable(s.SelectedCount); ok {
-			p.Line("  Can show     differences of about %s points between two models (paired, 80 %% power)", points(d))
-		}
-	}
-	p.Line("  Model        %s%s", q.Plan.Model.Name(), simulated(q.Plan.Model))
-	if q.Reasoning != nil {
-		p.Line("  Reasoning    %s", reasoningText(*q.Reasoning))
-	}
-	p.Line("  Rates        %s", rates(q.Plan.Pricing))
-	if q.Plan.Pricing != nil && q.Plan.Pricing.LongContext != nil {
-		p.Line("  Long input   %s", longRates(*q.Plan.Pricing.LongContext))
-	}
-	for _, s := range q.Plan.Profiles {
-		showJudges(p, s.Judge)
-	}
-	switch {
-	case q.MaxChargeMicrousd != nil:
-		p.Line("  Cap          %s, hard%s", command.Money(*q.MaxChargeMicrousd), minimum(q.MinimumCapMicrousd))
-	case q.MinimumCapMicrousd != nil:
-		p.Line("  Cap          at least %s", command.Money(*q.MinimumCapMicrousd))
-	}
-	p.Line("  Concurrency  %s, at most %s%s", q.Concurrency.Requested, command.Count(q.Concurrency.RunCeiling, "call"), listed(q.Concurrency.Reasons))
-	p.Line("  Compatible   %s", compatible(q.Compatibility))
-	if q.ExternalCharges != nil {
-		p.Line("  Outside      %s", *q.ExternalCharges)
-	}
-	for _, w := range q.Plan.Warnings {
-		p.Line("  Warning      %s", w)
+	for _, r := range terms(q) {
+		p.Line("  %-12s %s", r.label, r.text)
 	}
 }
 
-// showJudges prints who grades and at which rates: their calls count against
-// the same cap.
-func showJudges(p *term.Page, j *api.JudgeSelection) {
+// line is one line of what a quote offers. A line without a label belongs to the
+// one above.
+type line struct{ label, text string }
+
+// terms is what a quote offers, line by line.
+func terms(q api.QuoteRecord) (out []line) {
+	add := func(label, text string) { out = append(out, line{label, text}) }
+	for _, s := range q.Plan.Profiles {
+		add("Benchmark", s.ID)
+		add("Coverage", coverageText(s, q.Plan.Coverage))
+		if d, ok := stat.Detectable(s.SelectedCount); ok {
+			add("Can show", fmt.Sprintf("differences of about %s points between two models (paired, 80 %% power)", points(d)))
+		}
+	}
+	add("Model", q.Plan.Model.Name()+simulated(q.Plan.Model))
+	if q.Reasoning != nil {
+		add("Reasoning", reasoningText(*q.Reasoning))
+	}
+	add("Rates", rates(q.Plan.Pricing))
+	if q.Plan.Pricing != nil && q.Plan.Pricing.LongContext != nil {
+		add("Long input", longRates(*q.Plan.Pricing.LongContext))
+	}
+	for _, s := range q.Plan.Profiles {
+		out = append(out, judgeTerms(s.Judge)...)
+	}
+	switch {
+	case q.MaxChargeMicrousd != nil:
+		add("Cap", command.Money(*q.MaxChargeMicrousd)+", hard"+minimum(q.MinimumCapMicrousd))
+	case q.MinimumCapMicrousd != nil:
+		add("Cap", "at least "+command.Money(*q.MinimumCapMicrousd))
+	}
+	add("Concurrency", fmt.Sprintf("%s, at most %s%s", q.Concurrency.Requested, command.Count(q.Concurrency.RunCeiling, "call"), listed(q.Concurrency.Reasons)))
+	add("Compatible", compatible(q.Compatibility))
+	if q.ExternalCharges != nil {
+		add("Outside", *q.ExternalCharges)
+	}
+	for _, w := range q.Plan.Warnings {
+		add("Warning", w)
+	}
+	return out
+}
+
+// judgeTerms is who grades and at which rates: their calls count against the
+// same cap.
+func judgeTerms(j *api.JudgeSelection) (out []line) {
 	if j == nil {
-		return
+		return nil
 	}
 	for _, m := range judges(*j) {
 		name := m.ModelID
 		if m.RouteID != nil {
 			name = *m.RouteID
 		}
-		p.Line("  Judge        %s%s", name, simulated(api.Model{Selected: &m}))
-		p.Line("               %s", rates(m.Pricing))
+		out = append(out, line{"Judge", name + simulated(api.Model{Selected: &m})}, line{"", rates(m.Pricing)})
 	}
+	return out
+}
+
+// showChange prints in what a quote differs from the one that it replaces.
+func showChange(p *term.Page, before, now api.QuoteRecord) {
+	p.Line("Quote %s replaces %s. What changed:", command.Short(now.ID), command.Short(before.ID))
+	was, is := byLabel(before), byLabel(now)
+	for _, label := range labels(append(terms(before), terms(now)...)) {
+		switch {
+		case was[label] == is[label]:
+		case was[label] == "":
+			p.Line("  %-12s %s   (new)", label, is[label])
+		case is[label] == "":
+			p.Line("  %-12s %s   (no longer)", label, was[label])
+		default:
+			p.Line("  %-12s %s -> %s   (changed)", label, was[label], is[label])
+		}
+	}
+	p.Line("  %-12s the same", "all else")
+}
+
+// byLabel joins the lines of each label.
+func byLabel(q api.QuoteRecord) map[string]string {
+	out, last := map[string]string{}, ""
+	for _, l := range terms(q) {
+		if l.label != "" {
+			last = l.label
+		}
+		if out[last] != "" {
+			out[last] += "; "
+		}
+		out[last] += l.text
+	}
+	return out
+}
+
+// labels are the labels of lines in their order, each once.
+func labels(lines []line) (out []string) {
+	for _, l := range lines {
+		if l.label != "" && !slices.Contains(out, l.label) {
+			out = append(out, l.label)
+		}
+	}
+	return out
 }
 
 // judges is the whole panel where the service says who is in it, and otherwise
