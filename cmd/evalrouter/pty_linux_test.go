@@ -63,12 +63,18 @@ func openPTY(t *testing.T) (ctrl, tty *os.File) {
 // terminal's queue before the process does.
 func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
 	t.Helper()
+	env = append([]string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_API_KEY=" + f.Token}, env...)
+	return programInTerminal(t, home, typed, env, program(t), append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
+}
+
+// program is the path of evalrouter under test.
+func program(t *testing.T) string {
+	t.Helper()
 	path, err := exec.LookPath("evalrouter")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append([]string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_API_KEY=" + f.Token}, env...)
-	return programInTerminal(t, home, typed, env, path, append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
+	return path
 }
 
 func programInTerminal(t *testing.T, home, typed string, env []string, path string, args ...string) *terminal {

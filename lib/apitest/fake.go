@@ -16,7 +16,7 @@ import (
 )
 
 // Scopes of the service.
-var allScopes = []string{"eval:read", "eval:write", "billing:read", "connections:read", "connections:write"}
+var allScopes = []string{"eval:read", "eval:write", "billing:read", "connections:read", "connections:write", "benchmarks:submit", "feedback:write"}
 
 // Options shape a Fake. Zero values mean the defaults.
 type Options struct {
@@ -60,6 +60,7 @@ type Fake struct {
 	conns     []*api.ConnectionRecord
 	caching   string                  // of public catalog reads
 	rates     map[string][2]usd.Micro // by route, where Reprice changed them
+	mine      ownData
 }
 
 // Mutation is one request that asked for a change, as it arrived.
@@ -108,11 +109,11 @@ func NewFake(o Options) *Fake {
 	f := &Fake{
 		Token: o.Token, WorkspaceID: o.WorkspaceID, opt: o, mux: http.NewServeMux(),
 		counts: map[string]int{}, tokens: map[string][]string{o.Token: allScopes},
-		replays: map[string]replay{}, quotes: map[string]*fakeQuote{}, caching: "public, max-age=120",
+		replays: map[string]replay{}, quotes: map[string]*fakeQuote{}, caching: "public, max-age=120", mine: ownData{content: map[string][]byte{}},
 	}
 	f.started = f.now()
 	f.move("grant", o.Credits, nil, "start")
-	for _, r := range f.routes() {
+	for _, r := range append(f.routes(), f.privateRoutes()...) {
 		f.mux.Handle(r.pattern, f.handle(r))
 	}
 	f.mux.Handle("/", http.HandlerFunc(f.unmatched))

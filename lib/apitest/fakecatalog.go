@@ -113,7 +113,7 @@ func (f *Fake) benchmarks() []api.BenchmarkRecord {
 }
 
 func (f *Fake) benchmark(profileID string) (api.BenchmarkRecord, bool) {
-	for _, b := range f.benchmarks() {
+	for _, b := range append(f.benchmarks(), f.ownRecords()...) {
 		if b.ID == profileID {
 			return b, true
 		}
@@ -123,7 +123,11 @@ func (f *Fake) benchmark(profileID string) (api.BenchmarkRecord, bool) {
 
 func (f *Fake) listBenchmarks(in *request) (*reply, *failure) {
 	q := in.URL.Query()
-	return page(in, slices.DeleteFunc(f.benchmarks(), func(b api.BenchmarkRecord) bool {
+	all := f.benchmarks()
+	if in.Header.Get("Authorization") != "" {
+		all = append(f.ownRecords(), all...)
+	}
+	return page(in, slices.DeleteFunc(all, func(b api.BenchmarkRecord) bool {
 		return !mentions(q.Get("q"), b.Slug, *b.Name, *b.Description) || differs(q.Get("runner"), b.Runner) ||
 			differs(q.Get("status"), b.Status) || q.Get("capability") != "" && !slices.Contains(b.RequiredCapabilities, q.Get("capability"))
 	}))
@@ -131,7 +135,7 @@ func (f *Fake) listBenchmarks(in *request) (*reply, *failure) {
 
 func (f *Fake) getBenchmark(in *request) (*reply, *failure) {
 	b, found := f.benchmark(in.PathValue("slug") + "@1")
-	if !found {
+	if !found || b.Visibility == "private" && in.Header.Get("Authorization") == "" {
 		return nil, notFound("benchmark")
 	}
 	return ok(api.BenchmarkDetail{Slug: b.Slug, Versions: []api.BenchmarkRecord{b}})

@@ -151,7 +151,7 @@ func (f *Fake) authorize(r route, in *request) *failure {
 func (f *Fake) unmatched(w http.ResponseWriter, in *http.Request) {
 	f.mu.Lock()
 	var allow []string
-	for _, m := range []string{"GET", "POST", "PATCH", "DELETE"} {
+	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		other := in.Clone(in.Context())
 		other.Method = m
 		if _, pattern := f.mux.Handler(other); pattern != "/" {

@@ -140,14 +140,20 @@ func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
 	}
 	if a.wire == nil {
 		a.wire = evalrouter.NewTransport()
-		a.waiting = &patient{next: a.wire, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }}
-		if a.Term.ErrTTY && !a.Term.Simple() && !a.WantsJSON() && a.Term.Get("CI") == "" {
-			a.waiting.show = a.Term.Err
-		}
+		a.waiting = a.patience(a.wire)
 	}
 	cfg.HTTPClient = &http.Client{Transport: a.waiting}
 	a.client, err = evalrouter.New(cfg)
 	return a.client, err
+}
+
+// patience tells the person in front that a request over next takes its time.
+func (a *App) patience(next http.RoundTripper) *patient {
+	p := &patient{next: next, after: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }}
+	if a.Term.ErrTTY && !a.Term.Simple() && !a.WantsJSON() && a.Term.Get("CI") == "" {
+		p.show = a.Term.Err
+	}
+	return p
 }
 
 // Watching says that progress has the line in front of the person, or no longer

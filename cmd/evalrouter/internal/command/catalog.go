@@ -22,6 +22,7 @@ type catalogCmd struct {
 	*App
 	models, all        bool
 	refresh, offline   bool
+	private            bool
 	slug, status       string
 	query, runner, can string
 	list               ListFlags
@@ -36,6 +37,7 @@ func Catalog(a *App) *argv.Command {
 	fs.String(&c.query, "query", "TEXT", "only entries with this text")
 	fs.Choice(&c.status, "status", "only versions in this state", "candidate", "active", "quarantined", "retired")
 	fs.Bool(&c.all, "all", "also what is in review or unavailable")
+	fs.Bool(&c.private, "private", "also your workspace's own, asked as you").Rare()
 	fs.String(&c.runner, "runner", "NAME", "only benchmarks of this runner").Rare()
 	fs.String(&c.can, "capability", "CAP", "only entries with this capability").Rare()
 	fs.Bool(&c.refresh, "refresh", "read it now, never a local copy").Rare()
@@ -44,7 +46,7 @@ func Catalog(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "catalog", Args: "[--models | --slug SLUG] [flags]",
 		Short:    "List benchmarks and models",
-		Long:     "Read without credentials. An active entry is not always ready to run; a quote\ndecides.",
+		Long:     "Read without credentials, unless --private is given. An active entry is not\nalways ready to run; a quote decides.",
 		Examples: []string{"evalrouter catalog", "evalrouter catalog --models --json"},
 		Flags:    fs, Exec: c.exec,
 	}
@@ -59,6 +61,9 @@ func (c *catalogCmd) exec(ctx context.Context, args []string) error {
 	}
 	if c.models && (c.status != "" || c.runner != "") {
 		return &argv.UsageError{Message: "--status and --runner are about benchmarks; leave them out with --models"}
+	}
+	if c.private {
+		return c.asOneself(ctx)
 	}
 	mode := readcache.Use
 	switch {
@@ -76,6 +81,19 @@ func (c *catalogCmd) exec(ctx context.Context, args []string) error {
 	err = c.show(ctx, cat)
 	cat.told(c.App)
 	return errors.Join(cat.explain(err, c.Again(Edit{Drop: []string{"offline"}, Switches: []string{"offline"}})), cat.close())
+}
+
+// asOneself reads the catalog as the workspace sees it. Nothing of it is copied:
+// the client that carries the credential knows no cache.
+func (c *catalogCmd) asOneself(ctx context.Context) error {
+	if c.models || c.refresh || c.offline {
+		return &argv.UsageError{Message: "--private is about benchmarks and always asks the service; leave out --models, --refresh and --offline"}
+	}
+	client, err := c.Client(ctx)
+	if err != nil {
+		return err
+	}
+	return c.show(ctx, &catalogReader{Catalog: client.Catalog})
 }
 
 func (c *catalogCmd) show(ctx context.Context, cat *catalogReader) error {
@@ -133,6 +151,7 @@ func benchmarkColumns() []table.Column[api.BenchmarkRecord] {
 		{Name: "licence", Drop: 3, Text: func(b rec) string { return text(b.DataLicense) }},
 		{Name: "ready", Drop: 4, Text: func(b rec) string { return ready(b) }},
 		{Name: "status", Wide: true, Text: func(b rec) string { return b.Status }},
+		{Name: "visibility", Wide: true, Text: func(b rec) string { return b.Visibility }},
 		{Name: "runner", Wide: true, Text: func(b rec) string { return b.Runner }},
 		{Name: "category", Wide: true, Text: func(b rec) string { return text(b.Category) }},
 		{Name: "id", Wide: true, Whole: true, Text: func(b rec) string { return b.ID }},

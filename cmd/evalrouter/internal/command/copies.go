@@ -46,12 +46,12 @@ func (a *App) publicCatalog(mode readcache.Mode) (*catalogReader, error) {
 	}
 	r := &catalogReader{wire: evalrouter.NewTransport()}
 	cfg := a.config(p)
-	var next http.RoundTripper = r.wire
+	next := http.RoundTripper(a.patience(r.wire))
 	if p.Local {
 		// The service is started only when a copy does not do, and where it
 		// listens is known only then.
 		cfg.BaseURL, cfg.AllowHTTP = fmt.Sprintf("http://127.0.0.1:%d", local.DefaultPort), true
-		next = &localTransport{app: a, profile: p, next: r.wire}
+		next = &localTransport{app: a, profile: p, next: next}
 	}
 	cache, off := a.catalogCopies(p)
 	switch {

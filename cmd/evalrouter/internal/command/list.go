@@ -76,6 +76,13 @@ func Fetch[T any](l *ListFlags, s Source[T]) (api.Page[T], error) {
 	return page, nil
 }
 
+// listing is a page of the wire. Truncated says that there is more: behind the
+// cursor, or rows that --limit left out.
+type listing[T any] struct {
+	api.Page[T]
+	Truncated bool `json:"truncated"`
+}
+
 // Hints are the lines below a table.
 type Hints struct {
 	// Empty says why there is nothing.
@@ -99,10 +106,10 @@ func PrintList[T any](a *App, l *ListFlags, cols []table.Column[T], page api.Pag
 	}
 	page.Data = rows
 	if a.forPrograms() {
-		if cut > 0 { // the page itself has no member for it
+		if cut > 0 {
 			a.Note("%s of %s shown; --limit shows more", Thousands(len(rows)), Thousands(len(rows)+cut))
 		}
-		return a.document(page)
+		return a.document(listing[T]{page, cut > 0 || page.NextCursor != nil})
 	}
 	lines, err := table.Render(rows, cols, v, a.Term.Columns())
 	if err != nil {
