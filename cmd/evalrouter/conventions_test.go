@@ -30,11 +30,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/manual"
 )
 
-// The conventions of the command line, by their letter. Those that are not here
-// have tests of their own: H3 TestEveryExampleRuns, H5 H7 argv, H8 explicit.txtar,
-// H9 TestReferenceMan, S3 table, S6 S7 S8 stdout.txtar, S11 TestHostileText,
-// C1 C2 C3 term, C4 progress, E5 lib/flow, M TestApproval and TestHiddenKey,
-// G1 G3 profile and journal, G8 doctor.txtar, K completion.txtar, W3 viewer.
+// The conventions of the command line, by their letter, as far as they are not
+// tested beside what they are about. TestEveryConventionHasATest finds them all.
 
 // H1: -h, --help and help X are one page, with no request.
 func TestConventionH1(t *testing.T) {
@@ -99,7 +96,7 @@ func ascii(s string) bool {
 
 // H4 H6: a mistake is one error with the closest names and one next command, on
 // stderr, with exit 2; nothing near is no suggestion.
-func TestConventionH4_H6(t *testing.T) {
+func TestConventionH4_H6_E7(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	tests := []struct {
@@ -148,7 +145,7 @@ func TestConventionH4_H6(t *testing.T) {
 
 // S1 S4: stdout is the result alone, one JSON document even for an error;
 // everything else is on stderr.
-func TestConventionS1_S4(t *testing.T) {
+func TestConventionS1_S4_E3(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	home := t.TempDir()
@@ -186,7 +183,7 @@ func TestConventionS1_S4(t *testing.T) {
 
 // S9: nothing is asked and nothing hangs where stdin is no terminal: empty,
 // closed, or a pipe that nobody ends. A1: with --json every command is bounded.
-func TestConventionS9(t *testing.T) {
+func TestConventionS9_A1(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	reader, writer, err := os.Pipe()

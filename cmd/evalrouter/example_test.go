@@ -85,7 +85,7 @@ func (d *desk) must(line string) string {
 
 // Every example of a help page works as it is printed, with real ids in the
 // place of the ones that only stand for some.
-func TestEveryExampleRuns(t *testing.T) {
+func TestEveryExampleRuns_H3(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a, _, _ := quietApp()

@@ -127,7 +127,7 @@ func attendedApp(home, base, token string, env map[string]string) (*command.App,
 // Two thousand hostile strings, as names, descriptions, errors and addresses,
 // through the text of every command: only our own styles reach the terminal,
 // and nothing is hidden or reordered.
-func TestHostileText(t *testing.T) {
+func TestHostileText_S11(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Nanosecond, Credits: 10000 * usd.Dollar})
 	t.Cleanup(f.Close)

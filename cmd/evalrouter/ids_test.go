@@ -108,7 +108,7 @@ func TestDocuments_PKG06_PKG12_CAT07_QUO18(t *testing.T) {
 
 // UPD-07: commands of scripts ask for no newer release: nothing but the chosen
 // service is ever asked.
-func TestNoUpdateCheck_UPD07(t *testing.T) {
+func TestNoUpdateCheck_UPD07_G4(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

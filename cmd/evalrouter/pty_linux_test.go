@@ -185,7 +185,7 @@ func (x *terminal) exit(want int) string {
 const question = "Start run with a $1.00 cap?"
 
 // The question that spends: only Enter on "Start run" starts.
-func TestApproval(t *testing.T) {
+func TestApproval_M2_M3_M4_M5(t *testing.T) {
 	t.Parallel()
 	const (
 		up   = "\x1b[A"
@@ -443,7 +443,7 @@ func TestInterruptedWatch_OUT10(t *testing.T) {
 }
 
 // CON-02: the key is asked for and not shown.
-func TestHiddenKey_CON02(t *testing.T) {
+func TestHiddenKey_CON02_M6(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	x := inTerminal(t, f, t.TempDir(), "", nil, "connections", "create", "--name", "mine", "--endpoint", "https://models.example/v1", "--model", "m")

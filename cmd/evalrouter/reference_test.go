@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 
 // The man pages stand in docs/man, one a command, and no program that reads
 // them has anything to say about them.
-func TestReferenceMan(t *testing.T) {
+func TestReferenceMan_H9(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(docs(t), "man")
 	a, _, _ := quietApp()

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -30,5 +34,22 @@ func TestConventionC5_slowCatalog(t *testing.T) {
 	}
 	if out := inTerminal(t, f, t.TempDir(), "", nil, "catalog").exit(0); strings.Contains(out, "waiting") {
 		t.Errorf("a fast answer was waited for:\n%q", out)
+	}
+}
+
+// S10: no command hands its output to a pager, however long it is.
+func TestConventionS10(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	home := t.TempDir()
+	pager := filepath.Join(home, "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\ntouch "+home+"/started\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"help run", "help errors", "catalog", "status", "run --help --all"} {
+		inTerminal(t, f, home, "", []string{"PAGER=" + pager, "EVALROUTER_PAGER=" + pager}, strings.Fields(line)...).exit(0)
+	}
+	if _, err := os.Stat(filepath.Join(home, "started")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a pager was started: %v", err)
 	}
 }

@@ -124,7 +124,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
+func TestRun_H8(t *testing.T) {
 	t.Parallel()
 	known := []api.RunRecord{{ID: "0b5c1f7e-58a6-4b0a-9d0e-0d6a3a1f6c11"}, {ID: "0b5c2222-58a6-4b0a-9d0e-0d6a3a1f6c11"}}
 	tests := []struct {

@@ -58,7 +58,7 @@ func TestSuggestIsDeterministic(t *testing.T) {
 	})
 }
 
-func TestTyped(t *testing.T) {
+func TestTyped_H7(t *testing.T) {
 	t.Parallel()
 	const hidden = "that value"
 	tests := []struct{ name, typed, want string }{

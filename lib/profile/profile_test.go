@@ -15,7 +15,7 @@ func env(vars map[string]string) func(string) (string, bool) {
 	}
 }
 
-func TestResolve(t *testing.T) {
+func TestResolve_G1(t *testing.T) {
 	t.Parallel()
 	saved := func() (*profile.Saved, error) {
 		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Token: func() (string, error) { return "ers_saved", nil }}, nil

@@ -176,7 +176,7 @@ func TestParseHelp(t *testing.T) {
 }
 
 // Wherever the flags of a command line stand, the command sees the same.
-func TestParseOrderDoesNotMatter(t *testing.T) {
+func TestParseOrderDoesNotMatter_H5(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		operand := rapid.StringMatching(`[a-z0-9@.]{1,8}`).Draw(t, "operand")

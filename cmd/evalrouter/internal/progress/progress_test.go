@@ -102,7 +102,7 @@ func TestRecords_PRG11_PRG12_PRG13(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
+func TestLine_C4(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	c := &clock{}

@@ -11,7 +11,7 @@ import (
 )
 
 // OUT-07: the whole table of what decides about colour.
-func TestColour_OUT07(t *testing.T) {
+func TestColour_OUT07_C1(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("testdata/colour.txt")
 	if err != nil {
@@ -73,7 +73,7 @@ func only(name, value string) func(string) (string, bool) {
 
 // Without its styles a page is the page without colour, and only the sixteen
 // colours of the palette are used.
-func TestColourSaysNothing(t *testing.T) {
+func TestColourSaysNothing_C2_C3(t *testing.T) {
 	t.Parallel()
 	write := func(colour bool) string {
 		var b bytes.Buffer

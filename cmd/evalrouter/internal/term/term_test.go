@@ -25,7 +25,7 @@ func made(in, out, err bool, env ...string) *term.Term {
 }
 
 // RUN-34: who counts as a person in front of a terminal.
-func TestAttended_RUN34(t *testing.T) {
+func TestAttended_RUN34_M1(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
