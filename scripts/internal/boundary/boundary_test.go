@@ -67,6 +67,8 @@ func broken() map[string][][]string {
 		"graders do not call":                {{d + "grade/judge -> " + d + "provider"}},
 		"the routes' file is read, not used": {{d + "routefile -> os"}, {d + "routefile -> " + d + "netguard"}},
 		"discovery only looks":               {{d + "discover -> " + d + "connection"}, {d + "discover -> go.yaml.in/yaml/v3"}},
+		"the front serves any handler":       {{d + "front -> " + d + "core"}, {d + "gauge -> golang.org/x/sys/unix"}},
+		"the log knows redaction":            {{d + "logbook -> " + d + "seal"}},
 		"strangers' files are read apart":    {{d + "datafile -> os"}, {d + "datafile -> " + d + "store"}},
 		"one columnar importer":              {{d + "byob -> github.com/parquet-go/parquet-go"}},
 		"the hub only fetches":               {{d + "byob/hub -> " + d + "netguard"}},

@@ -188,6 +188,16 @@ func serviceRules() []Rule {
 			Why: "looking for servers needs no credential, no store and no adapter, so that it can spend nothing",
 		},
 		{
+			Name: "the front serves any handler", From: []string{daemon + "/front/...", daemon + "/gauge/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{daemon + "/front/...", daemon + "/gauge/..."},
+			Why: "sockets, TLS and figures know nothing of what is asked, so that they can be read and tested alone",
+		},
+		{
+			Name: "the log knows redaction", From: []string{daemon + "/logbook/..."},
+			Deny: []string{"ours", "third"}, Allow: []string{daemon + "/logbook/...", "./lib/redact"},
+			Why: "whatever writes a line writes it through here; what stands behind every line is small",
+		},
+		{
 			Name: "strangers' files are read apart", From: []string{daemon + "/datafile/..."},
 			Deny: []string{"ours", "net", "net/http/...", "os", "os/exec", "database/sql/..."}, Allow: []string{daemon + "/datafile/...", daemon + "/core/...", "./bundle/..."},
 			Why: "what a file holds is a function of its bytes: its reader opens nothing and calls nobody",

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -185,13 +184,4 @@ func writeHelp(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\nEvery command takes --help. --data is the data directory; without it, that of the on-demand service.")
 	fmt.Fprintln(w, "--database names a PostgreSQL that several processes share; "+databaseVariable+" does so for every command but local.")
-}
-
-// newLog writes JSON lines. Bodies, queries and credentials never get there.
-func newLog(w io.Writer, verbose bool) *slog.Logger {
-	level := slog.LevelInfo
-	if verbose {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }

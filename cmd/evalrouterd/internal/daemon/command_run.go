@@ -7,6 +7,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/logbook"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 )
 
@@ -17,7 +18,7 @@ func serveCommand(f *flagSet) action {
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	calls := f.IntLong("workspace-calls", engine.DefaultWorkspaceCalls, "how many tasks of one workspace this process has in flight at most, a `NUMBER`")
 	share := f.sharing()
-	own := f.private()
+	own, face := f.private(), f.facing()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
 		at, err := data(sys)
@@ -35,7 +36,13 @@ func serveCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, at: at, calls: *calls, own: mine, providers: *providers, private: *private, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		facing, err := face()
+		if err != nil {
+			return err
+		}
+		r := runner{
+			sys: sys, at: at, calls: *calls, own: mine, facing: facing, providers: *providers, private: *private, grace: *grace, log: logbook.New(sys.Stderr, *verbose),
+		}
 		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}
 }
@@ -64,7 +71,7 @@ func localCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		r := runner{sys: sys, at: place{dir: dir, now: sys.now}, own: mine, providers: *providers, modelPorts: ports, grace: *grace, log: newLog(sys.Stderr, *verbose)}
+		r := runner{sys: sys, at: place{dir: dir, now: sys.now}, own: mine, providers: *providers, modelPorts: ports, grace: *grace, log: logbook.New(sys.Stderr, *verbose)}
 		return dataDir(dir).explain(r.local(ctx, *port, *idle))
 	}
 }

@@ -287,7 +287,8 @@ func (l *living) run(t *testing.T, id string) (r runView) {
 }
 
 // TestDrain asks the daemon to stop while a call is in flight: the call is
-// waited for and recorded, no other begins, and the next start goes on.
+// waited for and recorded, no other begins, whoever reads is answered meanwhile,
+// and the next start goes on.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	endpoint, asked, goOn := slowEndpoint(t)
@@ -295,13 +296,18 @@ func TestDrain(t *testing.T) {
 	id := l.runOn(t, endpoint)
 	<-asked
 	l.signal(t, syscall.SIGTERM)
-	until(t, l, "the end of its listener", func() bool {
-		c, err := net.Dial("tcp", strings.TrimPrefix(l.base, "http://"))
-		if err == nil {
-			c.Close()
+	until(t, l, "the beginning of the end", func() bool { return l.call(t, "GET", "/readyz", nil, nil) == 503 })
+	for _, path := range []string{"/healthz", "/v1/runs/" + id, "/v1/catalog/models"} {
+		if status := l.call(t, "GET", path, nil, nil); status != 200 {
+			t.Errorf("GET %s answers %d in the drain", path, status)
 		}
-		return err != nil
-	})
+	}
+	for _, path := range []string{"/v1/runs", "/v1/evaluations", "/v1/connections/x/check"} {
+		var no struct{ Error struct{ Code string } }
+		if status := l.call(t, "POST", path, map[string]any{}, &no); status != 503 || no.Error.Code != "unavailable" {
+			t.Errorf("POST %s answers %d %s in the drain", path, status, no.Error.Code)
+		}
+	}
 	select {
 	case <-l.gone:
 		t.Fatalf("the daemon did not wait for the call in flight: %s", l.stderr)
@@ -338,13 +344,7 @@ func TestSecondSignal(t *testing.T) {
 	id := l.runOn(t, endpoint)
 	<-asked
 	l.signal(t, syscall.SIGTERM)
-	until(t, l, "the end of its listener", func() bool {
-		c, err := net.Dial("tcp", strings.TrimPrefix(l.base, "http://"))
-		if err == nil {
-			c.Close()
-		}
-		return err != nil
-	})
+	until(t, l, "the beginning of the end", func() bool { return l.call(t, "GET", "/readyz", nil, nil) == 503 })
 	l.signal(t, syscall.SIGTERM)
 	if status := l.ended(t); status != 0 {
 		t.Errorf("the status is %d: %s", status, l.stderr)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,11 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/logbook"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -59,7 +58,9 @@ type runner struct {
 	grace      time.Duration
 	// calls is how many tasks of one workspace may be in flight; 0 is the usual.
 	calls int
-	log   *slog.Logger
+	// facing is how serve meets the network.
+	facing facing
+	log    *logbook.Log
 }
 
 // begin opens the directory, takes its lock and offers the operator's routes.
@@ -101,27 +102,31 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 		return err
 	}
 	defer lock.Close()
-	if shared.role == roleWorker {
-		return r.labour(ctx, data, options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log, shared: shared})
+	with := options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log.Logger, shared: shared}
+	if r.facing.metrics != "" {
+		with.figures = newFigures(r.sys.Version, r.log)
 	}
-	l, err := net.Listen("tcp", addr)
+	if shared.role == roleWorker {
+		return r.labour(ctx, data, with)
+	}
+	l, cert, err := r.listen(ctx, addr)
 	if err != nil {
-		return errors.Join(listenError(ctx, addr, err), data.close())
+		return errors.Join(err, data.close())
 	}
 	if _, err := data.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: serveWorkspace, Slug: string(serveWorkspace), Name: "Main"}); err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
-	policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
-	s, err := newService(data, options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log, shared: shared})
+	with.policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
+	s, err := newService(data, with)
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
-	return r.run(ctx, s, l, func() error {
-		if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
-			fmt.Fprintf(r.sys.Stderr, "warning: %s is reached from other machines over plain HTTP: keys and answers can be read on the way. "+
-				"Put a proxy with TLS in front of it, or listen on 127.0.0.1\n", l.Addr())
+	return r.run(ctx, s, r.web(s, l, cert), func() error {
+		scheme := "http"
+		if cert != nil {
+			scheme = "https"
 		}
-		fmt.Fprintf(r.sys.Stderr, "evalrouterd %s serves http://%s (workspace %s)\n", r.sys.Version, l.Addr(), serveWorkspace)
+		fmt.Fprintf(r.sys.Stderr, "evalrouterd %s serves %s://%s (workspace %s)\n", r.sys.Version, scheme, l.Addr(), serveWorkspace)
 		return nil
 	}, nil)
 }
@@ -143,7 +148,7 @@ func (r *runner) local(ctx context.Context, port int, idle time.Duration) error 
 			Schema: recordSchema, PID: os.Getpid(), Port: taken, BaseURL: "http://127.0.0.1:" + strconv.Itoa(taken), Version: r.sys.Version, StartedAt: time.Now().UTC(),
 		})
 	}
-	err = r.run(ctx, s, l, ready, func(stop <-chan struct{}) { s.waitIdle(idle, stop) })
+	err = r.run(ctx, s, r.web(s, l, nil), ready, func(stop <-chan struct{}) { s.waitIdle(idle, stop) })
 	if rm := os.Remove(data.dir.path(recordFile)); rm != nil && !errors.Is(rm, os.ErrNotExist) {
 		err = errors.Join(err, rm)
 	}
@@ -169,7 +174,7 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, routes *managed, 
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
 		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes, own: r.own,
-		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log,
+		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log.Logger,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
@@ -251,117 +256,5 @@ func loopbackHosts(port int) func(string) bool {
 			return true
 		}
 		return false
-	}
-}
-
-// run serves until a signal, the end of ctx or idleness, and then stops.
-func (r *runner) run(ctx context.Context, s *service, l net.Listener, ready func() error, idle func(stop <-chan struct{})) error {
-	base, cutOff := context.WithCancel(context.Background())
-	defer cutOff()
-	srv := &http.Server{
-		Handler: s.server, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 90 * time.Second,
-		MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelDebug),
-	}
-	if err := s.start(ctx); err != nil {
-		return errors.Join(err, l.Close(), s.stop(ctx))
-	}
-	var group sync.WaitGroup
-	served := make(chan error, 1)
-	group.Add(1)
-	go func() { defer group.Done(); served <- srv.Serve(newCrowd(l)) }()
-	stop, wasIdle := make(chan struct{}), make(chan struct{})
-	if idle != nil {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			idle(stop)
-			close(wasIdle)
-		}()
-	}
-	sweep, stopSweep := context.WithCancel(context.Background())
-	defer stopSweep()
-	var sweeping sync.WaitGroup
-	sweeping.Add(1)
-	go func() { defer sweeping.Done(); s.expireAnswers(sweep) }()
-	err := ready()
-	if err == nil {
-		err = r.wait(ctx, s, served, wasIdle)
-	}
-	close(stop)
-	stopSweep()
-	sweeping.Wait() // it uses the database, which shutdown closes
-	err = errors.Join(err, r.shutdown(s, srv, cutOff))
-	group.Wait()
-	return err
-}
-
-// wait returns when the service should end: nil for every ordinary reason.
-func (r *runner) wait(ctx context.Context, s *service, served <-chan error, idle <-chan struct{}) error {
-	select {
-	case <-s.store.Replaced():
-		return &refusal{code: "database_replaced", status: exitFailed, message: "the database was replaced by another one, by a failover or a restored backup; no call begins. Start evalrouterd again: it says what was stopped"}
-	case sig := <-r.sys.Signals:
-		r.log.Info("stopping", "signal", sig.String())
-	case <-ctx.Done():
-	case <-idle:
-		r.log.Info("stopping: idle")
-	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
-	}
-	return nil
-}
-
-// shutdown answers what was asked, waits for calls in flight, and lets a
-// second signal end the wait.
-func (r *runner) shutdown(s *service, srv *http.Server, cutOff context.CancelFunc) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.grace)
-	defer cancel()
-	var group sync.WaitGroup
-	defer group.Wait()
-	done := make(chan struct{})
-	defer close(done)
-	group.Add(1)
-	go func() {
-		defer group.Done()
-		select {
-		case <-r.sys.Signals:
-			cancel()
-		case <-done:
-		}
-	}()
-	cutOff() // long polls end now; writes that began go on
-	web, stopWeb := context.WithTimeout(ctx, 5*time.Second)
-	defer stopWeb()
-	if srv == nil {
-		return s.stop(ctx)
-	}
-	if err := srv.Shutdown(web); err != nil {
-		// A client that holds its connection is not worth waiting for.
-		r.log.Debug("connections cut off", "error", srv.Close())
-	}
-	r.log.Info("stopped", "commits", s.store.Commits())
-	return s.stop(ctx)
-}
-
-// waitIdle returns once nobody has asked and nothing has run for that long.
-func (s *service) waitIdle(idle time.Duration, stop <-chan struct{}) {
-	tick := time.NewTicker(max(min(idle/10, 30*time.Second), 10*time.Millisecond))
-	defer tick.Stop()
-	busy := time.Now()
-	for {
-		select {
-		case <-stop:
-			return
-		case now := <-tick.C:
-			if s.engine.Active() > 0 || s.server.Pending() > 0 {
-				busy = now
-			}
-			if last := s.server.LastRequest(); last.After(busy) {
-				busy = last
-			}
-			if now.Sub(busy) >= idle {
-				return
-			}
-		}
 	}
 }

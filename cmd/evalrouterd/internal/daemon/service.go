@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
@@ -117,6 +118,10 @@ type service struct {
 	// earlier process left in it.
 	answers *spool.Spool
 	kept    []core.Response
+	// ending says that the end of the process has begun.
+	ending atomic.Bool
+	// figures is nil where nobody collects them.
+	figures *figures
 }
 
 // options is what serve and local start alike.
@@ -132,12 +137,18 @@ type options struct {
 	log        *slog.Logger
 	shared     sharing
 	calls      int // tasks of one workspace in flight; 0 is the usual
+	figures    *figures
 }
 
 // newService joins the parts. Nothing runs yet.
 func newService(data *open, o options) (*service, error) {
-	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log}
+	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log, figures: o.figures}
 	adapters := adapters(o.managed, s.pool)
+	var observe func(string, int, time.Duration)
+	if s.figures != nil {
+		adapters, observe = s.figures.watch(adapters), s.figures.answered
+		s.figures.serve(s)
+	}
 	connections := &connection.Service{
 		Store: s.store, Sealer: s.master, Adapters: adapters, Now: s.now, NewID: newID,
 		CheckURL: func(base string) (*url.URL, error) { return o.policy.CheckURL(base) },
@@ -162,9 +173,9 @@ func newService(data *open, o options) (*service, error) {
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
-		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
+		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Discover: discovery(o.modelPorts), More: own.Routes(), Features: own.Features(),
-		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
+		Ready: s.ready,
 	})
 	return s, err
 }
@@ -208,9 +219,14 @@ func (s *service) install(ctx context.Context) error {
 	return s.catalog.Install(ctx)
 }
 
-// stop begins no more calls, waits for those in flight until ctx ends, and
-// closes the database.
+// stop is the whole end of a service that answers nobody.
 func (s *service) stop(ctx context.Context) error {
+	return errors.Join(s.quiesce(ctx), s.finish(ctx))
+}
+
+// quiesce begins no more calls and waits for those in flight until ctx ends.
+// Requests can still be answered.
+func (s *service) quiesce(ctx context.Context) error {
 	left := s.leave(ctx)
 	if s.imports != nil {
 		s.imports.Close()
@@ -220,8 +236,13 @@ func (s *service) stop(ctx context.Context) error {
 		s.log.Warn("calls in flight were cut off; the next start marks them unknown")
 		err = nil
 	}
+	return errors.Join(left, err)
+}
+
+// finish closes everything, the database last.
+func (s *service) finish(ctx context.Context) error {
 	s.pool.Close()
 	s.managed.pool.Close()
 	s.part(ctx)
-	return errors.Join(left, err, s.answers.Close(), s.close())
+	return errors.Join(s.answers.Close(), s.close())
 }

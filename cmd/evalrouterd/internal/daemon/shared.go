@@ -183,10 +183,16 @@ func (r *runner) labour(ctx context.Context, data *open, o options) error {
 	if err != nil {
 		return errors.Join(err, data.close())
 	}
+	uncollect, err := r.collect(ctx, s)
+	if err != nil {
+		return errors.Join(err, s.stop(ctx))
+	}
+	defer uncollect()
 	if err := s.start(ctx); err != nil {
 		return errors.Join(err, s.stop(ctx))
 	}
+	r.notify("READY=1")
 	fmt.Fprintf(r.sys.Stderr, "evalrouterd %s works for %s\n", r.sys.Version, shown(data.postgres))
 	err = r.wait(ctx, s, nil, nil)
-	return errors.Join(err, r.shutdown(s, nil, func() {}))
+	return errors.Join(err, r.shutdown(s, nil))
 }

@@ -153,18 +153,6 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestPlaintext warns whoever serves other machines without TLS.
-func TestPlaintext(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	furnish(t, dir)
-	l := launch(t, dir, "serve", "--data", dir, "--addr", "0.0.0.0:0")
-	until(t, l, "its address", func() bool { return strings.Contains(l.stderr.String(), "serves http://") })
-	if !strings.Contains(l.stderr.String(), "plain HTTP") {
-		t.Errorf("it says %s", l.stderr)
-	}
-}
-
 // TestDiskFull lets files grow to a limit, as on a full disk: the service
 // answers storage_full with its directory, stays alive for reading, and the
 // record holds together.

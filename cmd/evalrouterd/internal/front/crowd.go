@@ -1,9 +1,10 @@
-package daemon
+package front
 
 import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 )
 
 // Open connections to the service.
@@ -12,21 +13,32 @@ const (
 	maxConnectionsOfPeers = 64
 )
 
-// crowd is a listener that bounds open connections, in all and from one peer.
-// Whoever comes too many is hung up on: an answer would cost what the bound is
-// to save. Loopback has no bound of its own, for proxies speak from there.
+// crowd is a listener that bounds open connections, in all and from one peer,
+// and hangs up on peers that must not speak in the clear. Declared proxies have
+// no bound of their own, for they speak for many; nor has loopback where none
+// is declared, for one may stand there.
 type crowd struct {
 	net.Listener
 	most, mostEach int
+	proxies        Proxies
+	// veiled says that only loopback and declared proxies may come: nothing else
+	// hides what is said here.
+	veiled bool
+	// turned is told of each peer that is hung up on, and why.
+	turned func(from netip.Addr, why string)
 
-	mu   sync.Mutex
-	all  int
-	each map[netip.Addr]int
+	refused atomic.Int64
+	mu      sync.Mutex
+	all     int
+	each    map[netip.Addr]int
 }
 
-func newCrowd(l net.Listener) *crowd {
-	return &crowd{Listener: l, most: maxConnections, mostEach: maxConnectionsOfPeers, each: map[netip.Addr]int{}}
-}
+// Reasons for hanging up.
+const (
+	tooMany     = "too many connections"
+	tooManyEach = "too many connections of one address"
+	inTheClear  = "plain HTTP from an address that is no declared proxy"
+)
 
 // Accept waits for a connection that may stay.
 func (c *crowd) Accept() (net.Conn, error) {
@@ -35,25 +47,35 @@ func (c *crowd) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if leave, ok := c.enter(conn.RemoteAddr()); ok {
+		from, known := peer(conn.RemoteAddr())
+		leave, why := c.enter(from, known)
+		if why == "" {
 			return &guest{Conn: conn, leave: sync.OnceFunc(leave)}, nil
 		}
+		c.refused.Add(1)
+		c.turned(from, why)
 		_ = conn.Close() // nothing was exchanged that could be lost
 	}
 }
 
-func (c *crowd) enter(from net.Addr) (leave func(), ok bool) {
-	at, err := netip.ParseAddrPort(from.String())
-	peer := at.Addr().Unmap()
-	bounded := err == nil && !peer.IsLoopback()
+// enter counts a peer in, or says why it may not come.
+func (c *crowd) enter(from netip.Addr, known bool) (leave func(), why string) {
+	speaker := !known || c.proxies.Has(from)
+	if c.veiled && !speaker && !from.IsLoopback() {
+		return nil, inTheClear
+	}
+	bounded := !speaker && !(from.IsLoopback() && len(c.proxies) == 0)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all >= c.most || bounded && c.each[peer] >= c.mostEach {
-		return nil, false
+	if c.all >= c.most {
+		return nil, tooMany
+	}
+	if bounded && c.each[from] >= c.mostEach {
+		return nil, tooManyEach
 	}
 	c.all++
 	if bounded {
-		c.each[peer]++
+		c.each[from]++
 	}
 	return func() {
 		c.mu.Lock()
@@ -62,10 +84,16 @@ func (c *crowd) enter(from net.Addr) (leave func(), ok bool) {
 		if !bounded {
 			return
 		}
-		if c.each[peer]--; c.each[peer] == 0 {
-			delete(c.each, peer)
+		if c.each[from]--; c.each[from] == 0 {
+			delete(c.each, from)
 		}
-	}, true
+	}, ""
+}
+
+func (c *crowd) open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
 }
 
 // guest is a connection that is counted until it is closed.

@@ -1,8 +1,9 @@
-package daemon
+package front
 
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"testing"
 )
 
@@ -38,8 +39,7 @@ func (d *door) Accept() (net.Conn, error) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	d := &door{}
-	c := newCrowd(d)
-	c.most, c.mostEach = 6, 2
+	c := &crowd{Listener: d, most: 6, mostEach: 2, each: map[netip.Addr]int{}, turned: func(netip.Addr, string) {}}
 	arrive := func(from string) net.Conn {
 		v := &visitor{from: from}
 		d.visitors = append(d.visitors, v)
@@ -72,5 +72,40 @@ func TestCrowd(t *testing.T) {
 	}
 	if c.all != 6 || len(c.each) != 1 {
 		t.Errorf("%d are counted, of %d peers", c.all, len(c.each))
+	}
+}
+
+// TestCrowd_Veiled hangs up on peers that would speak in the clear, and bounds
+// loopback where a proxy is declared.
+func TestCrowd_Veiled(t *testing.T) {
+	t.Parallel()
+	proxies, err := ParseProxies([]string{"10.1.2.3", "192.0.2.0/24"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why []string
+	d := &door{}
+	c := &crowd{Listener: d, most: 100, mostEach: 1, each: map[netip.Addr]int{}, proxies: proxies, veiled: true, turned: func(_ netip.Addr, w string) { why = append(why, w) }}
+	for _, tt := range []struct {
+		name, from, why string
+	}{
+		{name: "the proxy", from: "10.1.2.3"},
+		{name: "the proxy again", from: "10.1.2.3"},
+		{name: "one of the network", from: "192.0.2.200"},
+		{name: "its neighbour", from: "10.1.2.4", why: inTheClear},
+		{name: "this machine", from: "127.0.0.1"},
+		{name: "this machine again", from: "127.0.0.1", why: tooManyEach},
+		{name: "another of this machine", from: "127.0.0.2"},
+	} {
+		why = nil
+		v := &visitor{from: tt.from}
+		d.visitors = append(d.visitors, v)
+		_, _ = c.Accept()
+		if v.closed != (tt.why != "") || v.closed && (len(why) != 1 || why[0] != tt.why) {
+			t.Errorf("%s: hung up on: %v, because of %q", tt.name, v.closed, why)
+		}
+	}
+	if n := c.refused.Load(); n != 2 {
+		t.Errorf("%d are counted as refused", n)
 	}
 }

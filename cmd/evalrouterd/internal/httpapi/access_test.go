@@ -147,7 +147,14 @@ func TestDeclaration(t *testing.T) {
 
 func TestHost(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *httpapi.Options) { o.Hosts = func(h string) bool { return h == "127.0.0.1:7788" } })
+	h := newHarness(t, func(o *httpapi.Options) {
+		o.Admit = func(r *http.Request) error {
+			if r.Host != "127.0.0.1:7788" {
+				return core.Refuse(core.Code(api.HostRefused), "no")
+			}
+			return nil
+		}
+	})
 	for host, status := range map[string]int{"127.0.0.1:7788": 200, "attacker.example:7788": 403, "127.0.0.1": 403, "127.0.0.1:80": 403} {
 		r := h.send("GET", "/v1/meta", nil, anonymous, func(r *http.Request) { r.Host = host })
 		if r.status != status {

@@ -112,7 +112,6 @@ func (d *seldom) due(now time.Time) bool {
 // Codes that only the HTTP layer gives.
 const (
 	budgetRequired       = core.Code(api.BudgetRequired)
-	hostRefused          = core.Code(api.HostRefused)
 	idempotencyRequired  = core.Code(api.IdempotencyKeyRequired)
 	insufficientScope    = core.Code(api.InsufficientScope)
 	internalError        = core.Code(api.InternalError)

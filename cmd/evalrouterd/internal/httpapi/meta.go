@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -65,7 +66,10 @@ func (s *Server) healthz(_ context.Context, in *healthInput) (*answer[api.Health
 
 func (s *Server) readyz(ctx context.Context, _ *none) (*answer[api.OKResponse], error) {
 	if s.o.Ready != nil {
-		if err := s.o.Ready(ctx); err != nil {
+		err := s.o.Ready(ctx)
+		if no := (*core.Refusal)(nil); errors.As(err, &no) {
+			return nil, err
+		} else if err != nil {
 			s.log.Error("not ready", "error", err.Error())
 			return nil, core.Refuse(unavailable, "the service cannot work now")
 		}

@@ -71,9 +71,13 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	defer s.finish(w, r, start)
+	if s.o.Admit != nil {
+		if err := s.o.Admit(r); err != nil {
+			s.fail(w, ctx, err)
+			return
+		}
+	}
 	switch {
-	case s.o.Hosts != nil && !s.o.Hosts(r.Host):
-		s.fail(w, ctx, core.Refuse(hostRefused, "this service answers to its loopback address only"))
 	case r.URL.Path != "/" && path.Clean(r.URL.Path) != r.URL.Path:
 		// The mux would redirect to the clean path; clients follow none.
 		s.fail(w, ctx, core.Missing("route"))
@@ -94,8 +98,11 @@ func (s *Server) finish(w *response, r *http.Request, start time.Time) {
 			s.fail(w, r.Context(), core.Refuse(internalError, "the service failed; its log says more under this request id"))
 		}
 	}
-	s.log.Debug("request", "request_id", requestID(r.Context()), "method", r.Method, "route", r.Pattern, "status", w.status,
-		"ms", s.o.Now().Sub(start).Milliseconds())
+	took := s.o.Now().Sub(start)
+	s.log.Debug("request", "request_id", requestID(r.Context()), "method", r.Method, "route", r.Pattern, "status", w.status, "ms", took.Milliseconds())
+	if s.o.Observe != nil {
+		s.o.Observe(r.Pattern, w.status, took)
+	}
 }
 
 // fail writes the envelope outside of a handler.

@@ -112,8 +112,11 @@ type Options struct {
 	Discover func(context.Context) (servers []discover.Server, ports []int)
 	// Owner is the local owner's token; "" accepts API keys only.
 	Owner string
-	// Hosts says which Host headers are answered; nil answers all.
-	Hosts func(host string) bool
+	// Admit says no to a request of which only the head was read; nil to none.
+	Admit func(*http.Request) error
+	// Observe is told of each answer: its route, as "GET /v1/runs", or "/" for
+	// what has none; nil for nobody.
+	Observe func(route string, status int, took time.Duration)
 	// Ready says whether requests can be served; nil for always.
 	Ready func(context.Context) error
 	Now   func() time.Time
