@@ -22,6 +22,9 @@ type Admission struct {
 	ConsentID  string
 	// Practice says that the workspace has practice credit.
 	Practice bool
+	// Group and GroupQuote are those that the run is a member of, "" for none.
+	Group      GroupID
+	GroupQuote GroupQuoteID
 	// Encode makes the answer's body from the new run. It must be pure: it
 	// may run more than once.
 	Encode func(Run, Quote) ([]byte, error)
@@ -29,6 +32,7 @@ type Admission struct {
 
 // Admitted is the answer to an admission.
 type Admitted struct {
+	// Run is what was started: a run, or a group by its id.
 	Run      RunID
 	Body     []byte
 	Status   int

@@ -32,7 +32,10 @@ type Quote struct {
 	CreatedAt Micros      `json:"created_at"`
 	ExpiresAt Micros      `json:"expires_at"`
 	Preview   bool        `json:"preview,omitempty"`
-	Cap       usd.Micro   `json:"cap"`
+	// Group is the quote that this one is a part of; it is accepted with the
+	// others of that quote or not at all.
+	Group GroupQuoteID `json:"group,omitempty"`
+	Cap   usd.Micro    `json:"cap"`
 	// MinCap is the worst case of the first task, all of its parts and its judges
 	// included: no smaller cap can start one.
 	MinCap usd.Micro `json:"min_cap"`

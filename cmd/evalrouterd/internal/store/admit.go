@@ -24,21 +24,10 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 		if done, err := t.replay(a, &out); err != nil || done {
 			return err
 		}
-		q, err := t.openQuote(a)
+		run, q, err := t.begin(a)
 		if err != nil {
 			return err
 		}
-		run := newRun(a, q, t.now)
-		if err := t.insertRun(run, q); err != nil {
-			return err
-		}
-		if err := t.hold(a, run, q); err != nil {
-			return err
-		}
-		if err := t.firstEvents(run); err != nil {
-			return err
-		}
-		run.NextSeq = 3
 		out.Run, out.Status = run.ID, 200
 		if out.Body, err = a.Encode(run, q); err != nil {
 			return fmt.Errorf("encode run: %w", err)
@@ -46,6 +35,26 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 		return t.remember(a, out)
 	})
 	return out, err
+}
+
+// begin makes a run, queued, with its hold, its consent and its first events.
+func (t *tx) begin(a core.Admission) (core.Run, core.Quote, error) {
+	q, err := t.openQuote(a)
+	if err != nil {
+		return core.Run{}, q, err
+	}
+	run := newRun(a, q, t.now)
+	if err := t.insertRun(run, q); err != nil {
+		return run, q, err
+	}
+	if err := t.hold(a, run, q); err != nil {
+		return run, q, err
+	}
+	if err := t.firstEvents(run); err != nil {
+		return run, q, err
+	}
+	run.NextSeq = 3
+	return run, q, nil
 }
 
 func (t *tx) replay(a core.Admission, out *core.Admitted) (bool, error) {
@@ -69,6 +78,9 @@ func (t *tx) openQuote(a core.Admission) (core.Quote, error) {
 	q, err := scanQuote(t.row(selectQuote, string(a.Quote), string(a.Scope.Workspace)))
 	if err != nil {
 		return core.Quote{}, err
+	}
+	if q.Group != a.GroupQuote {
+		return core.Quote{}, core.Missing("quote") // a member's has no life of its own
 	}
 	if q.Run != "" {
 		return core.Quote{}, core.Refuse(core.QuoteAlreadyAccepted, "this quote already started run %s; nothing new was started", q.Run).With("run_id", string(q.Run))
@@ -112,7 +124,7 @@ func (t *tx) fresh(q core.Quote) error {
 
 func newRun(a core.Admission, q core.Quote, now core.Micros) core.Run {
 	return core.Run{
-		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
+		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, GroupID: string(a.Group), ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
 		Name: nameOf(a, q), Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
 		Cap: q.Cap, Held: q.Hold(), Planned: q.Coverage.N, NextSeq: 1, CreatedAt: now, Tallies: core.Tallies{},
 	}
@@ -136,10 +148,10 @@ func (t *tx) insertRun(r core.Run, q core.Quote) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO runs (id, workspace_id, quote_id, chain_root, chain_pos, scope_hash, name, metadata, state, book, cap, held, planned, profile_id, target, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+	_, err = t.exec(`INSERT INTO runs (id, workspace_id, quote_id, chain_root, chain_pos, scope_hash, name, metadata, state, book, cap, held, planned, profile_id, target, created_at, group_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 		string(r.ID), string(r.Workspace), string(r.QuoteID), string(r.ChainRoot), r.ChainPos, r.ScopeHash, r.Name, string(meta), string(r.State),
-		string(r.Book), int64(r.Cap), int64(r.Held), r.Planned, string(q.Profile.ID), q.Target.Name(), int64(r.CreatedAt))
+		string(r.Book), int64(r.Cap), int64(r.Held), r.Planned, string(q.Profile.ID), q.Target.Name(), int64(r.CreatedAt), null(r.GroupID))
 	return err
 }
 

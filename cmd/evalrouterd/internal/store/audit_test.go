@@ -63,6 +63,12 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"run.holds", `UPDATE transfers SET amount = amount - 1 WHERE code = 'release'`},
 		{"run.consent", `DELETE FROM consents`},
 		{"run.recoverable", `DELETE FROM idempotency`},
+		{"group.cap", `UPDATE groups_ SET cap = cap + 1`},
+		{"group.members", `DELETE FROM group_members WHERE pos = 1`},
+		{"group.members", `UPDATE runs SET group_id = NULL`},
+		{"group.members", `UPDATE group_quotes SET consumed_by = NULL`},
+		{"group.quote", `UPDATE group_quotes SET consumed_by = 'x'`},
+		{"group.log", `DELETE FROM group_log WHERE seq = 2`},
 		{"sample.range", `UPDATE runs SET planned = 1`},
 		{"sample.label", `UPDATE samples SET outcome = '' WHERE state = 'graded'`},
 		{"sample.label", `UPDATE samples SET state = 'unresolved', code = 'x' WHERE state = 'graded'`},
@@ -111,6 +117,7 @@ func (d *db) finishedAndLive() {
 	d.t.Helper()
 	ctx := context.Background()
 	d.brought()
+	d.told(d.together(3))
 	run := d.start(2, 1000)
 	d.ask(run, 0, 100, 40)
 	in := intent(1, 100)

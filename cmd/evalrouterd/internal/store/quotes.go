@@ -12,17 +12,19 @@ import (
 
 // InsertQuote keeps a quote so that it can be fetched and accepted.
 func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
+	return s.writer.ask(ctx, func(t *tx) error { return t.putQuote(q) })
+}
+
+func (t *tx) putQuote(q core.Quote) error {
 	doc, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("encode quote: %w", err)
 	}
-	return s.writer.ask(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO quotes (id, workspace_id, epoch, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			string(q.ID), string(q.Workspace), q.Epoch, q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),
-			int64(q.CreatedAt), int64(q.ExpiresAt), string(doc))
-		return err
-	})
+	_, err = t.exec(`INSERT INTO quotes (id, workspace_id, epoch, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		string(q.ID), string(q.Workspace), q.Epoch, q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),
+		int64(q.CreatedAt), int64(q.ExpiresAt), string(doc))
+	return err
 }
 
 // Quote reads a quote of a workspace.

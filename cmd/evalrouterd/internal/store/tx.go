@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 )
@@ -157,6 +158,18 @@ func (d door) Recall(sc core.Scope, o core.Once) (out core.Admitted, ok bool, er
 
 func (d door) Remember(sc core.Scope, o core.Once, out core.Admitted) error {
 	return d.remember(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, out)
+}
+
+// PutQuote keeps a quote, and Begin makes the run of one.
+func (d door) PutQuote(q core.Quote) error                          { return d.putQuote(q) }
+func (d door) Begin(a core.Admission) (core.Run, core.Quote, error) { return d.begin(a) }
+func (d door) Rows(q string, args ...any) (*sql.Rows, error)        { return d.rows(q, args...) }
+
+// Groups is what is kept of runs that were started together.
+func (s *Store) Groups() *group.Store {
+	return group.New(s.read, func(ctx context.Context, fn func(group.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	})
 }
 
 // Private is what is kept of the workspaces' own data and benchmarks.

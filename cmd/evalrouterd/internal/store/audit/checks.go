@@ -74,7 +74,18 @@ var checks = []check{
 		OR CASE WHEN r.hold_released = 1 THEN r.held - r.charged ELSE 0 END <>
 		coalesce((SELECT sum(t.amount) FROM transfers t WHERE t.run_id = r.id AND t.code = 'release'), 0)`},
 	{"run.consent", `SELECT r.id, 'nobody consented to its start' FROM runs r WHERE NOT EXISTS (SELECT 1 FROM consents c WHERE c.quote_id = r.quote_id AND c.kind = 'start')`},
-	{"run.recoverable", `SELECT r.id, 'its submission is not recorded' FROM runs r WHERE NOT EXISTS (SELECT 1 FROM idempotency i WHERE i.run_id = r.id AND i.workspace_id = r.workspace_id)`},
+	{"run.recoverable", `SELECT r.id, 'its submission is not recorded' FROM runs r WHERE NOT EXISTS (SELECT 1 FROM idempotency i
+		WHERE (i.run_id = r.id OR i.run_id = r.group_id) AND i.workspace_id = r.workspace_id)`},
+	{"group.cap", `SELECT g.id, 'its cap of ' || g.cap || ' is not the sum of the caps of its members' FROM groups_ g WHERE g.cap <>
+		coalesce((SELECT sum(r.cap) FROM group_members m JOIN runs r ON r.id = m.run_id WHERE m.group_id = g.id), 0)`},
+	{"group.members", `SELECT g.id, 'its members are not the runs of its quote' FROM groups_ g WHERE (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) NOT BETWEEN 2 AND 8
+		OR (SELECT count(*) FROM group_members m JOIN runs r ON r.id = m.run_id AND r.group_id = g.id AND r.workspace_id = g.workspace_id WHERE m.group_id = g.id)
+		<> (SELECT count(*) FROM runs r WHERE r.group_id = g.id)
+		OR (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) <> (SELECT count(*) FROM runs r WHERE r.group_id = g.id)
+		OR NOT EXISTS (SELECT 1 FROM group_quotes q WHERE q.id = g.quote_id AND q.consumed_by = g.id)`},
+	{"group.quote", `SELECT q.id, 'consumed, and its group is not there' FROM group_quotes q WHERE q.consumed_by IS NOT NULL AND NOT EXISTS (SELECT 1 FROM groups_ g WHERE g.id = q.consumed_by)`},
+	{"group.log", `SELECT g.id, 'its log has gaps' FROM groups_ g WHERE g.next_seq - 1 <> (SELECT count(*) FROM group_log l WHERE l.group_id = g.id)
+		OR g.next_seq - 1 <> coalesce((SELECT max(l.seq) FROM group_log l WHERE l.group_id = g.id), 0)`},
 	{"sample.range", `SELECT (SELECT id FROM runs WHERE num = s.run) || '/' || s.idx, 'beyond the tasks of its run' FROM samples s JOIN runs r ON r.num = s.run WHERE s.idx < 0 OR s.idx >= r.planned`},
 	{"sample.label", `SELECT (SELECT id FROM runs WHERE num = s.run) || '/' || s.idx, s.state || ' with outcome ' || s.outcome FROM samples s WHERE CASE
 		WHEN s.state = 'graded' THEN s.outcome IN ('right', 'wrong', 'extraction_failed', 'truncated', 'empty') AND s.score >= 0 AND s.score <= 1 AND s.grader <> ''

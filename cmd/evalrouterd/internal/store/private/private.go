@@ -29,7 +29,7 @@ type Tx interface {
 }
 
 // Row is a row that can be read.
-type Row interface{ Scan(...any) error }
+type Row = interface{ Scan(...any) error }
 
 // Store reads through db and writes through the one writer of the database.
 // It is safe for concurrent use.

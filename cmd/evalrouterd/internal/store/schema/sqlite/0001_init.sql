@@ -56,7 +56,8 @@ CREATE TABLE idempotency (
 
 CREATE TABLE groups_ (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, quote_id TEXT NOT NULL UNIQUE, source_group_id TEXT UNIQUE,
-  cap INTEGER NOT NULL CHECK (cap > 0), created_at INTEGER NOT NULL) STRICT;
+  name TEXT NOT NULL, metadata TEXT NOT NULL DEFAULT '{}', cap INTEGER NOT NULL CHECK (cap > 0), next_seq INTEGER NOT NULL DEFAULT 1, created_at INTEGER NOT NULL) STRICT;
+CREATE INDEX groups_workspace ON groups_ (workspace_id, created_at, id);
 
 -- num is what the tables with a row a task or call name a run by: their keys
 -- are most of what a run writes.
