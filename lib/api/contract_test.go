@@ -49,6 +49,7 @@ var records = map[string]any{
 	"MetaRecord": api.MetaRecord{}, "MetaLimits": api.MetaLimits{}, "LatestClient": api.LatestClient{},
 	"ExportSummary": api.ExportSummary{}, "Export": api.Export{}, "ExportIdentities": api.ExportIdentities{}, "GraderRecord": api.GraderRecord{},
 	"ExportProfile": api.ExportProfile{}, "ExportHeadline": api.ExportHeadline{}, "ChainPosition": api.ChainPosition{},
+	"GroupQuoteRecord": api.GroupQuoteRecord{}, "GroupQuoteMember": api.GroupQuoteMember{}, "GroupRecord": api.GroupRecord{}, "GroupMember": api.GroupMember{},
 	"ExportPolicy": api.ExportPolicy{}, "ExportSample": api.ExportSample{}, "SampleUsage": api.SampleUsage{}, "JudgeReply": api.JudgeReply{},
 }
 

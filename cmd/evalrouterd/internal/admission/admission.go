@@ -53,6 +53,8 @@ type Service struct {
 	Engine   Starter
 	// NewID gives a random UUID.
 	NewID func() string
+	// Groups keeps runs that are started together.
+	Groups Groups
 }
 
 // QuoteRequest is what a caller asks a quote for.
@@ -79,6 +81,19 @@ const Required = "_required"
 // Quote computes what a run would be. Unless it is a preview, it is kept and
 // can be accepted until it expires.
 func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Quote, error) {
+	q, err := s.draft(ctx, sc, r)
+	if err != nil || q.Preview {
+		return q, err
+	}
+	if q.Cap < q.MinCap {
+		return core.Quote{}, core.Refuse(core.CapBelowMinimum, "a cap of %s cannot pay for one task; the smallest useful cap here is %s", q.Cap, q.MinCap).
+			With("minimum_cap_microusd", q.MinCap.Wire())
+	}
+	return q, s.Store.InsertQuote(ctx, q)
+}
+
+// draft computes what a run would be, and keeps nothing.
+func (s *Service) draft(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Quote, error) {
 	if err := r.check(); err != nil {
 		return core.Quote{}, err
 	}
@@ -96,18 +111,7 @@ func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (cor
 				profile.ID, need, target.Name()).With("reason", need+Required)
 		}
 	}
-	q, err := s.compute(ctx, sc, r, profile, target)
-	if err != nil {
-		return core.Quote{}, err
-	}
-	if q.Preview {
-		return q, nil
-	}
-	if q.Cap < q.MinCap {
-		return core.Quote{}, core.Refuse(core.CapBelowMinimum, "a cap of %s cannot pay for one task; the smallest useful cap here is %s", q.Cap, q.MinCap).
-			With("minimum_cap_microusd", q.MinCap.Wire())
-	}
-	return q, s.Store.InsertQuote(ctx, q)
+	return s.compute(ctx, sc, r, profile, target)
 }
 
 func (r QuoteRequest) check() error {

@@ -45,6 +45,11 @@ func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) e
 	if err != nil || q.Run != "" {
 		return err // a consumed quote is answered by the store: a replay, or whose run it became
 	}
+	return s.stands(q.Quote)
+}
+
+// stands says whether the routes of a quote are offered as it froze them.
+func (s *Service) stands(q core.Quote) error {
 	if q.Target.Kind == core.Managed && !s.unchanged(q.Target) {
 		return core.Refuse(core.QuoteStale, "the model or its prices have changed since this quote; nothing was started")
 	}

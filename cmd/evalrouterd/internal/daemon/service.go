@@ -18,12 +18,14 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
 )
 
@@ -39,6 +41,9 @@ var (
 	_ httpapi.Answers     = (*store.Store)(nil)
 	_ httpapi.Accounts    = (*store.Store)(nil)
 	_ httpapi.Connections = (*connection.Service)(nil)
+	_ group.Runs          = (*store.Store)(nil)
+	_ group.Groups        = (*kept.Store)(nil)
+	_ admission.Groups    = (*kept.Store)(nil)
 )
 
 // gather is the least time between commits that calls share. It adds at most
@@ -169,12 +174,14 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	wake := waker{s.engine, s.wake, s.changes}
+	admits := &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
 	own := s.private(o, exports)
+	joint := &group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
-		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
+		Admission: admits,
 		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), More: own.Routes(), Features: own.Features(),
+		Discover: discovery(o.modelPorts), More: append(own.Routes(), joint.Routes()...), Features: append(own.Features(), joint.Features()...),
 		Ready: s.ready,
 	})
 	return s, err

@@ -21,7 +21,7 @@ func TestTenancy(t *testing.T) {
 	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	table := h.api.RouteTable()
-	if len(table) != 51 {
+	if len(table) != 58 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -71,6 +71,7 @@ func TestForeign(t *testing.T) {
 	var fetched api.BenchmarkImport
 	h.send("POST", "/v1/benchmark-imports", object{"source": "hf://org/set@main", "files": []string{"a.csv"}}).want(t, 200).into(t, &fetched)
 	mine := h.made(sums(src.URI, nil))
+	joint, group := h.groupQuote(newGroup(nil, solver, echo)).ID, h.grouped(newGroup(nil, solver, echo)).ID
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -94,6 +95,11 @@ func TestForeign(t *testing.T) {
 		{"import", "GET", "/v1/benchmark-imports/%", fetched.ID, ""},
 		{"benchmark", "GET", "/v1/benchmarks/%", mine.ProfileID, ""},
 		{"benchmark end", "POST", "/v1/benchmarks/%/archive", mine.ProfileID, ""},
+		{"group quote", "GET", "/v1/group-quotes/%", joint, ""},
+		{"group submit", "POST", "/v1/groups", joint, `{"group_quote_id":"%"}`},
+		{"group", "GET", "/v1/groups/%", group, ""},
+		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
+		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
 	}
 	for _, tt := range tests {

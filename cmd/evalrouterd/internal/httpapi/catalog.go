@@ -67,7 +67,7 @@ func (s *Server) profiles(ctx context.Context, keep func(core.Profile) bool) ([]
 }
 
 func (s *Server) executionOptions(context.Context, *none) (*answer[api.ExecutionOptions], error) {
-	return reply(api.ExecutionOptions{MaxModelsPerRun: 1}), nil
+	return reply(api.ExecutionOptions{MaxModelsPerRun: s.models()}), nil
 }
 
 // mentions says that one of the texts holds the words, in any letter case.

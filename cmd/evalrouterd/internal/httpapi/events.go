@@ -20,9 +20,9 @@ type eventsInput struct {
 	WaitSeconds int      `query:"wait_seconds" minimum:"0" maximum:"20" doc:"hold the answer back until there is something new"`
 }
 
-// eventTypes are the types of the contract, those included that this version
+// EventTypes are the types of the contract, those included that this version
 // does not write yet.
-func eventTypes() []string {
+func EventTypes() []string {
 	return []string{
 		core.EventQueued, core.EventStarted, core.EventStopping, core.EventWaiting, core.EventProgress, core.EventTaskGraded, "task.reused", "task.saved_response_graded",
 		core.EventTaskFailed, "task.skipped", core.EventCallRetry, core.EventHeld, "billing.charged", core.EventReleased, core.EventWaived,
@@ -33,8 +33,8 @@ func eventTypes() []string {
 
 func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.EventPage], error) {
 	for _, t := range in.Types {
-		if !slices.Contains(eventTypes(), t) {
-			return nil, refuseField("query.type", "unknown_type", "a type is not one of %s", strings.Join(eventTypes(), ", "))
+		if !slices.Contains(EventTypes(), t) {
+			return nil, refuseField("query.type", "unknown_type", "a type is not one of %s", strings.Join(EventTypes(), ", "))
 		}
 	}
 	id := core.RunID(in.ID)

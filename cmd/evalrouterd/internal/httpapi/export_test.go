@@ -37,9 +37,6 @@ const (
 	Scoped     = int(scoped)
 )
 
-// EventTypes are the types that a filter takes.
-func EventTypes() []string { return eventTypes() }
-
 // Statuses is the table of codes.
 func Statuses() map[api.Code]int { return statuses() }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
 )
 
@@ -36,7 +37,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range h.samples(t) {
+	for _, s := range append(h.samples(t), h.groupSamples(t)...) {
 		t.Run(s.file, func(t *testing.T) {
 			s.answer.want(t, 200)
 			check := contract.Check
@@ -114,6 +115,26 @@ func (h *harness) samples(t *testing.T) []sample {
 		{"workspace", "WorkspaceRecord", false, get("/v1/workspaces/local")},
 		{"meta", "MetaRecord", false, get("/v1/meta")},
 		{"connection_disabled", "OKResponse", false, h.send("DELETE", "/v1/connections/"+c.ID, nil)},
+	}
+}
+
+// groupSamples are the records of a group. Its members run side by side, so it
+// comes after every record of which member wrote to the ledger first.
+func (h *harness) groupSamples(t *testing.T) []sample {
+	t.Helper()
+	get := func(path string) reply { return h.send("GET", path, nil) }
+	joint := h.groupQuote(newGroup(nil, solver, echo))
+	group := h.send("POST", "/v1/groups", object{"group_quote_id": joint.ID, "name": "Golden"}, keyed("golden-group"))
+	var g api.GroupRecord
+	group.want(t, 200).into(t, &g)
+	for _, m := range g.Members {
+		h.await(m.RunID)
+	}
+	return []sample{
+		{"group_quote", "GroupQuoteRecord", false, get("/v1/group-quotes/" + joint.ID)},
+		{"group_created", "GroupRecord", false, group},
+		{"group_finished", "GroupRecord", false, get("/v1/groups/" + g.ID)},
+		{"groups", "GroupRecord", true, get("/v1/groups")},
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
@@ -130,12 +131,15 @@ func (h *harness) build(opts []option) {
 			}, discover.Ports()
 		},
 		Catalog: h.catalog, Runs: h.store, Answers: h.store, Accounts: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
-		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")},
+		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()},
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
-	o.More, o.Features = h.mine.Routes(), h.mine.Features()
+	joint := &group.Handlers{
+		Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer,
+	}
+	o.More, o.Features = append(h.mine.Routes(), joint.Routes()...), append(h.mine.Features(), joint.Features()...)
 	for _, opt := range opts {
 		opt(&o)
 	}

@@ -26,10 +26,18 @@ func (s *Server) features() map[string]bool {
 	return all
 }
 
+// models is how many models one quote may have.
+func (s *Server) models() int {
+	if s.features()["groups"] {
+		return core.MaxMembers
+	}
+	return 1
+}
+
 func (s *Server) getMeta(context.Context, *none) (*answer[api.MetaRecord], error) {
 	return reply(api.MetaRecord{
 		Service: "evalrouterd", Version: s.o.Version, APIVersion: "v1", StartedAt: s.started.UTC(), Features: s.features(),
-		Limits: api.MetaLimits{MaxModelsPerRun: 1, MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample, SourceMaxBytes: core.MaxSourceBytes, SourceMaxRows: core.MaxSourceRows},
+		Limits: api.MetaLimits{MaxModelsPerRun: s.models(), MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample, SourceMaxBytes: core.MaxSourceBytes, SourceMaxRows: core.MaxSourceRows},
 	}), nil
 }
 

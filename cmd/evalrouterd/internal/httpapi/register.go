@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
@@ -178,3 +180,17 @@ func (s *Server) Once(ctx context.Context, k Keyed, op string, body []byte, do f
 
 // Record is a record as it is written on the wire.
 func Record(v any) ([]byte, error) { return marshal(v) }
+
+// RunRecord and QuoteRecord are the records of a run and of a quote.
+func RunRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord { return runRecord(r, q, now) }
+func QuoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord    { return quoteRecord(q, now) }
+
+// QuoteRequest reads what a quote is asked for.
+func (s *Server) QuoteRequest(ctx context.Context, n api.NewQuote) (admission.QuoteRequest, error) {
+	return s.quoteRequest(ctx, n)
+}
+
+// RunText refuses a name or metadata that a run cannot have.
+func RunText(name string, metadata map[string]string) error {
+	return cmp.Or(runName(name), runMetadata(metadata))
+}
