@@ -68,6 +68,7 @@ type Client struct {
 	Evaluations *Evaluations
 	Sources     *Sources
 	Benchmarks  *Benchmarks
+	Feedback    *Feedback
 	Credits     *Credits
 	Traces      *Traces
 	Meta        *Meta
@@ -118,6 +119,7 @@ func New(cfg Config) (*Client, error) {
 		Evaluations: &Evaluations{c: c},
 		Sources:     &Sources{c: c},
 		Benchmarks:  &Benchmarks{c: c},
+		Feedback:    &Feedback{c: c},
 		Credits:     &Credits{c: c},
 		Traces:      &Traces{c: c},
 		Meta:        &Meta{c: c},

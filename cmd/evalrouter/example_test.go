@@ -149,6 +149,9 @@ func (d *desk) example(line string, n int) error {
 	case strings.HasPrefix(line, "connections "):
 		id := strings.TrimSpace(d.must(`connections list --filter name=mine --jq '.data[0].id'`))
 		line = strings.NewReplacer("3f2a9c", id[:8], "--name my ", fmt.Sprintf("--name my-%d ", n), "URL", d.end).Replace(line)
+	case strings.HasPrefix(line, "feedback status "):
+		id := strings.TrimSpace(d.must("feedback --kind bug --severity degraded --summary again --jq .feedback_id"))
+		line = strings.Replace(line, "3f2a9c", id, 1)
 	case strings.Contains(line, "--quote ID"):
 		line = strings.NewReplacer("ID", d.quote, "KEY", "my-key").Replace(line)
 	case strings.HasPrefix(line, "run ") && !strings.Contains(line, "--yes") && !strings.Contains(line, "--dry-run"):

@@ -27,6 +27,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -85,7 +86,7 @@ func tree(a *command.App) *argv.Command {
 		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), command.Local(a), command.Options(a), health.Doctor(a),
 	)
-	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
+	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), feedback.Command(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root
 }
 

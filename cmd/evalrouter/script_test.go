@@ -47,6 +47,7 @@ type fakeKey struct{}
 //	drop ROUTE N                 the next N answers get lost after they took effect
 //	fail ROUTE N STATUS CODE     the next N requests fail without effect
 //	grant USD                    adds credit
+//	said TEXT                    a request that changed something held the text
 //	caching HEADER               the Cache-Control of the public catalog
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -79,7 +80,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
 			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
-			"caching": scriptCaching,
+			"caching": scriptCaching, "said": scriptSaid,
 		},
 	})
 }
@@ -217,6 +218,16 @@ func scriptFail(ts *testscript.TestScript, _ bool, args []string) {
 
 func scriptCaching(ts *testscript.TestScript, _ bool, args []string) {
 	scriptFake(ts).Caching(args[0])
+}
+
+func scriptSaid(ts *testscript.TestScript, neg bool, args []string) {
+	found := false
+	for _, m := range scriptFake(ts).Mutations() {
+		found = found || strings.Contains(m.Body, args[0])
+	}
+	if found == neg {
+		ts.Fatalf("%q was sent: %v", args[0], found)
+	}
 }
 
 func scriptGrant(ts *testscript.TestScript, neg bool, args []string) {

@@ -61,6 +61,7 @@ type Fake struct {
 	caching   string                  // of public catalog reads
 	rates     map[string][2]usd.Micro // by route, where Reprice changed them
 	mine      ownData
+	said      []fakeFeedback
 }
 
 // Mutation is one request that asked for a change, as it arrived.

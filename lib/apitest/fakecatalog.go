@@ -44,6 +44,8 @@ func (f *Fake) routes() []route {
 		{"GET /v1/runs/{id}/export", "eval:read", false, f.export},
 		{"POST /v1/evaluations", "eval:write", true, f.createEvaluation},
 		{"GET /v1/evaluations/{id}", "eval:read", false, f.getRun},
+		{"POST /v1/feedback", "feedback:write", false, f.createFeedback},
+		{"GET /v1/feedback/{id}", "feedback:write", false, f.getFeedback},
 		{"GET /v1/credits", "billing:read", false, f.getCredits},
 		{"GET /v1/credits/ledger", "billing:read", false, f.listLedger},
 	}

@@ -43,6 +43,8 @@ func commands() []command {
 		{"catalog add", "", "admit a benchmark from a manifest and a data file, or draw a generated one", catalogAddCommand},
 		{"catalog list", "", "list the benchmarks of an installation", catalogListCommand},
 		{"credits grant", "WORKSPACE USD", "give a workspace credit", creditsGrantCommand},
+		{"feedback list", "", "show what people said about the product, newest first", feedbackListCommand},
+		{"feedback mark", "ID STATUS", "say what became of it: received, triaged, resolved or declined", feedbackMarkCommand},
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
 		{"keys revoke", "PREFIX", "end an API key at once; its prefix was shown when it was made", keysRevokeCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},

@@ -18,6 +18,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
@@ -175,14 +176,16 @@ func newService(data *open, o options) (*service, error) {
 	}
 	wake := waker{s.engine, s.wake, s.changes}
 	admits := &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
-	own := s.private(o, exports)
-	joint := &group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: admits,
 		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), More: append(own.Routes(), joint.Routes()...), Features: append(own.Features(), joint.Features()...),
-		Ready: s.ready,
+		Discover: discovery(o.modelPorts), Ready: s.ready,
+		Subjects: []httpapi.Subject{
+			s.private(o, exports),
+			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After},
+			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
+		},
 	})
 	return s, err
 }

@@ -27,11 +27,12 @@ const (
 	scopeBillingRead      = "billing:read"
 	scopeConnectionsRead  = "connections:read"
 	scopeConnectionsWrite = "connections:write"
+	scopeFeedbackWrite    = "feedback:write"
 )
 
 // Scopes lists every scope that a key of this service may be given.
 func Scopes() []string {
-	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite}
+	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite, scopeFeedbackWrite}
 }
 
 // access says who may call a route. The zero value is no declaration, and a

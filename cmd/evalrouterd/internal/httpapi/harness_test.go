@@ -25,6 +25,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
@@ -136,10 +137,13 @@ func (h *harness) build(opts []option) {
 	}
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
-	joint := &group.Handlers{
-		Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer,
+	o.Subjects = []httpapi.Subject{
+		h.mine,
+		&group.Handlers{
+			Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer,
+		},
+		&feedback.Handlers{Keeper: h.store.Feedback(), NewID: h.id("f")},
 	}
-	o.More, o.Features = append(h.mine.Routes(), joint.Routes()...), append(h.mine.Features(), joint.Features()...)
 	for _, opt := range opts {
 		opt(&o)
 	}

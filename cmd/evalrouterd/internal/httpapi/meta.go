@@ -20,8 +20,10 @@ func (s *Server) features() map[string]bool {
 	all := map[string]bool{
 		"groups": false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": true,
 	}
-	for _, f := range s.o.Features {
-		all[f] = true
+	for _, subject := range s.o.Subjects {
+		for _, f := range subject.Features() {
+			all[f] = true
+		}
 	}
 	return all
 }

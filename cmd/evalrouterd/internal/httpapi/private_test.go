@@ -223,7 +223,7 @@ func TestSources_SwitchedOff(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, func(o *httpapi.Options) {
 		off := &private.Handlers{}
-		o.More, o.Features = off.Routes(), off.Features()
+		o.Subjects = []httpapi.Subject{off}
 	})
 	p := h.send("POST", "/v1/benchmark-sources", object{"file_name": "a.csv", "format": "csv", "bytes": 10, "sha256": strings.Repeat("a", 64)}).refused(t, 404, "feature_unavailable")
 	if p.Error.Details["feature"] != "private_benchmarks" {

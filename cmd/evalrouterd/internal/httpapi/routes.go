@@ -10,8 +10,10 @@ func (s *Server) routes() []route {
 	all = append(all, connectionRoutes()...)
 	all = append(all, runRoutes()...)
 	all = append(all, accountRoutes()...)
-	for _, r := range s.o.More {
-		all = append(all, r.made)
+	for _, subject := range s.o.Subjects {
+		for _, r := range subject.Routes() {
+			all = append(all, r.made)
+		}
 	}
 	return append(all, serviceRoutes()...)
 }

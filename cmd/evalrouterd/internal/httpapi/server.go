@@ -81,6 +81,13 @@ type Keys interface {
 	Identify(ctx context.Context, token string) (k store.Key, ok bool, err error)
 }
 
+// Subject is a package of handlers: its routes, and the features that a client is
+// told of.
+type Subject interface {
+	Routes() []Route
+	Features() []string
+}
+
 // Changes wakes whoever waits for a run's log to grow. The channel is closed
 // once anything about the run may have changed since the call.
 type Changes interface {
@@ -104,9 +111,8 @@ type Options struct {
 	Changes     Changes
 	Waker       Waker
 	Adapters    provider.Set
-	// More are routes of other packages, and Features what they add.
-	More     []Route
-	Features []string
+	// Subjects are what other packages of handlers add.
+	Subjects []Subject
 	// Discover looks for model servers on this machine; nil where callers are
 	// not its owner.
 	Discover func(context.Context) (servers []discover.Server, ports []int)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
@@ -176,5 +177,17 @@ func (s *Store) Groups() *group.Store {
 func (s *Store) Private() *private.Store {
 	return private.New(s.read, func(ctx context.Context, fn func(private.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	})
+}
+
+// mailbox is a door to the reports about the product.
+type mailbox struct{ door }
+
+func (d mailbox) Row(q string, args ...any) feedback.Row { return d.row(q, args...) }
+
+// Feedback is what is kept of what people say about the product.
+func (s *Store) Feedback() *feedback.Store {
+	return feedback.New(s.read, func(ctx context.Context, fn func(feedback.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(mailbox{door{t}}) })
 	})
 }
