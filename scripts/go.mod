@@ -7,6 +7,7 @@ require (
 	github.com/evalrouter/evalrouter/langsmith v0.0.0
 	github.com/evalrouter/evalrouter/lib v0.0.0
 	github.com/google/go-cmp v0.7.0
+	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/invopop/jsonschema v0.14.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	golang.org/x/mod v0.43.0

@@ -22,7 +22,7 @@ type catalogCmd struct {
 	*App
 	models, all        bool
 	refresh, offline   bool
-	private            bool
+	private, browse    bool
 	slug, status       string
 	query, runner, can string
 	list               ListFlags
@@ -42,6 +42,7 @@ func Catalog(a *App) *argv.Command {
 	fs.String(&c.can, "capability", "CAP", "only entries with this capability").Rare()
 	fs.Bool(&c.refresh, "refresh", "read it now, never a local copy").Rare()
 	fs.Bool(&c.offline, "offline", "a fresh local copy only, no network").Rare()
+	Interactive(fs, &c.browse, "browse in the full-screen workspace")
 	c.list.Declare(fs)
 	return &argv.Command{
 		Name: "catalog", Args: "[--models | --slug SLUG] [flags]",
@@ -50,6 +51,13 @@ func Catalog(a *App) *argv.Command {
 		Examples: []string{"evalrouter catalog", "evalrouter catalog --models --json"},
 		Flags:    fs, Exec: c.exec,
 	}
+}
+
+func (c *catalogCmd) inWorkspace() error {
+	if c.models {
+		return c.OpenWorkspace("models", "evalrouter catalog --models")
+	}
+	return c.OpenWorkspace("benchmarks", "evalrouter catalog")
 }
 
 func (c *catalogCmd) exec(ctx context.Context, args []string) error {
@@ -61,6 +69,9 @@ func (c *catalogCmd) exec(ctx context.Context, args []string) error {
 	}
 	if c.models && (c.status != "" || c.runner != "") {
 		return &argv.UsageError{Message: "--status and --runner are about benchmarks; leave them out with --models"}
+	}
+	if c.browse {
+		return c.inWorkspace()
 	}
 	if c.private {
 		return c.asOneself(ctx)

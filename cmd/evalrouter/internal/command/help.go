@@ -19,8 +19,8 @@ func (a *App) bare(root *argv.Command) error {
 		return &Ended{Code: exitRejected}
 	}
 	if a.Term.Get("EVALROUTER_TUI") != "off" {
-		if path, err := a.FindBinary("evalrouter-tui"); err == nil {
-			return a.Exec(path, []string{"evalrouter-tui"})
+		if path, err := a.FindBinary(workspace); err == nil {
+			return a.Exec(path, a.workspaceArgs())
 		}
 	}
 	return a.Shell()

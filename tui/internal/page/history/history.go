@@ -14,8 +14,12 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
 
-// again is how often the list is read while a run is going on.
-const again = 5 * time.Second
+// The list is read again this often while a run is going on, and while none is: a
+// run may be started elsewhere.
+const (
+	again = 5 * time.Second
+	idle  = 15 * time.Second
+)
 
 // Reader reads runs.
 type Reader interface {
@@ -69,7 +73,11 @@ func (s history) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		if s.read.IsZero() {
 			s.read = m.At
 		}
-		if !s.going() || m.At.Sub(s.read) < again {
+		pause := idle
+		if s.going() {
+			pause = again
+		}
+		if m.At.Sub(s.read) < pause {
 			return s, nil
 		}
 		s.read = m.At

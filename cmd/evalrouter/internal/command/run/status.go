@@ -21,12 +21,20 @@ import (
 func Status(a *command.App) *argv.Command {
 	l := &command.ListFlags{}
 	fs := argv.NewFlags("status")
+	var live bool
+	command.Interactive(fs, &live, "keep the list live in the full-screen workspace")
 	l.Declare(fs)
 	return &argv.Command{
 		Name: "status", Args: "[RUN]", Short: "List runs, or show one",
 		Examples: []string{"evalrouter status", "evalrouter status --filter status=running --json"},
 		Flags:    fs,
 		Exec: func(ctx context.Context, args []string) error {
+			if live && len(args) > 0 {
+				return &argv.UsageError{Message: "-i shows the list of runs; Enter opens one"}
+			}
+			if live {
+				return a.OpenWorkspace("runs", "evalrouter status")
+			}
 			if len(args) > 0 {
 				return one(ctx, a, args)
 			}

@@ -1,0 +1,203 @@
+package e2e_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/hinshun/vt10x"
+)
+
+// terminal is a program of the product behind a terminal of 100 by 30 cells, as
+// a person sees it.
+type terminal struct {
+	t    *testing.T
+	ctrl *os.File
+	cmd  *exec.Cmd
+	done chan struct{}
+
+	mu    sync.Mutex
+	vt    vt10x.Terminal
+	fresh chan struct{}
+}
+
+const terminalColumns, terminalRows = 100, 30
+
+func ioctl(t *testing.T, f *os.File, req uintptr, arg unsafe.Pointer) {
+	t.Helper()
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), req, uintptr(arg)); errno != 0 {
+		t.Fatal(errno)
+	}
+}
+
+func (s *site) inTerminal(t *testing.T, env []string, name string, args ...string) *terminal {
+	t.Helper()
+	ctrl, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	var n, unlock int32
+	ioctl(t, ctrl, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
+	ioctl(t, ctrl, syscall.TIOCGPTN, unsafe.Pointer(&n))
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := [4]uint16{terminalRows, terminalColumns}
+	ioctl(t, tty, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	x := &terminal{t: t, ctrl: ctrl, vt: vt10x.New(vt10x.WithSize(terminalColumns, terminalRows)), fresh: make(chan struct{}, 1), done: make(chan struct{})}
+	x.cmd = exec.Command(filepath.Join(s.bin, name), args...)
+	x.cmd.Dir = s.home
+	x.cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + s.bin + ":/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "EVALROUTER_NO_BROWSER=1"}, env...)
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	go x.read()
+	t.Cleanup(func() {
+		_ = x.cmd.Process.Kill() // it has ended in every test that passes
+		<-x.done
+		_ = x.cmd.Wait()
+		_ = ctrl.Close()
+	})
+	return x
+}
+
+func (x *terminal) read() {
+	defer close(x.done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.ctrl.Read(buf)
+		x.mu.Lock()
+		_, _ = x.vt.Write(buf[:n])
+		x.mu.Unlock()
+		select {
+		case x.fresh <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (x *terminal) screen() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.vt.String()
+}
+
+// shows waits until every text stands on the screen.
+func (x *terminal) shows(texts ...string) {
+	x.t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		missing := ""
+		got := x.screen()
+		for _, s := range texts {
+			if !strings.Contains(got, s) {
+				missing = s
+			}
+		}
+		if missing == "" {
+			return
+		}
+		select {
+		case <-x.fresh:
+		case <-late:
+			x.t.Fatalf("%q does not appear:\n%s", missing, x.screen())
+		}
+	}
+}
+
+func (x *terminal) types(keys string) {
+	x.t.Helper()
+	if _, err := io.WriteString(x.ctrl, keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// ends waits for the program and checks how it ended.
+func (x *terminal) ends(code int) {
+	x.t.Helper()
+	select {
+	case <-x.done:
+	case <-time.After(30 * time.Second):
+		x.t.Fatalf("%v does not end:\n%s", x.cmd.Args, x.screen())
+	}
+	_ = x.cmd.Wait()
+	if got := x.cmd.ProcessState.ExitCode(); got != code {
+		x.t.Errorf("%v ended with %d, want %d:\n%s", x.cmd.Args, got, code, x.screen())
+	}
+}
+
+const (
+	ctrlQ = "\x11"
+	home  = "\x1b[H"
+)
+
+// The workspace opens from the command line, at the place that was asked for.
+func TestWorkspace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := decode[run](t, s.ok("evalrouter", "run", "arithmetic", "--model", "practice.solver-0.8", "--sample", "5", "--max-cost", "1", "--yes", "--json").stdout)
+	t.Run("TUI-01 evalrouter without a command opens it", func(t *testing.T) {
+		x := s.inTerminal(t, nil, "evalrouter")
+		x.shows("Run a benchmark", "Billing", "Ctrl+Q exit", "1 run")
+		x.types(ctrlQ)
+		x.ends(0)
+	})
+	t.Run("TUI-03 EVALROUTER_TUI=off is the line-based shell instead", func(t *testing.T) {
+		x := s.inTerminal(t, []string{"EVALROUTER_TUI=off"}, "evalrouter")
+		x.shows("Number, or a command")
+		x.types("status\r")
+		x.shows("arithmetic@1", "Enter, Escape or Left goes back")
+		x.types("\r")
+		x.shows("Number, or a command")
+		x.types("0\r")
+		x.ends(0)
+	})
+	t.Run("TBM-02 catalog --models -i is the list of models", func(t *testing.T) {
+		x := s.inTerminal(t, nil, "evalrouter", "catalog", "--models", "-i")
+		x.shows("practice.solver-0.8", "Type to filter")
+		x.types("echo")
+		x.shows("practice.echo", "Filter: echo")
+		x.types("\r")
+		x.shows("Published prices")
+		x.types(ctrlQ)
+		x.ends(0)
+	})
+	t.Run("TBM-07 catalog -i is the list of benchmarks", func(t *testing.T) {
+		x := s.inTerminal(t, nil, "evalrouter", "catalog", "-i")
+		x.shows("Benchmarks", "arithmetic", "Type to filter")
+		x.types(ctrlQ)
+		x.ends(0)
+	})
+	t.Run("TBM-08 TBM-09 status -i keeps the list of runs live, and Enter opens one", func(t *testing.T) {
+		x := s.inTerminal(t, nil, "evalrouter", "status", "-i")
+		x.shows("Run history", r.ID[:8])
+		second := decode[run](t, s.ok("evalrouter", "run", "arithmetic", "--model", "practice.solver-0.5", "--sample", "7", "--max-cost", "1", "--yes", "--json").stdout)
+		x.shows(second.ID[:8]) // without a key
+		x.types(home + "\r")
+		x.shows("Result", second.ID[:8])
+		x.types(ctrlQ)
+		x.ends(0)
+	})
+	t.Run("-i is refused where the workspace is forbidden", func(t *testing.T) {
+		x := s.inTerminal(t, []string{"EVALROUTER_TUI=off"}, "evalrouter", "status", "-i")
+		x.shows("EVALROUTER_TUI=off forbids", "evalrouter status")
+		x.ends(2)
+	})
+}
