@@ -102,22 +102,39 @@ func (x *terminal) screen() string {
 // shows waits until every text stands on the screen.
 func (x *terminal) shows(texts ...string) {
 	x.t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		missing := ""
-		got := x.screen()
+	x.until(func(screen string) (missing string) {
 		for _, s := range texts {
-			if !strings.Contains(got, s) {
+			if !strings.Contains(screen, s) {
 				missing = s
 			}
 		}
-		if missing == "" {
+		return missing
+	})
+}
+
+// again waits until a text stands on the screen a second time.
+func (x *terminal) again(text string) {
+	x.t.Helper()
+	x.until(func(screen string) string {
+		if strings.Count(screen, text) < 2 {
+			return text
+		}
+		return ""
+	})
+}
+
+func (x *terminal) until(missing func(screen string) string) {
+	x.t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		what := missing(x.screen())
+		if what == "" {
 			return
 		}
 		select {
 		case <-x.fresh:
 		case <-late:
-			x.t.Fatalf("%q does not appear:\n%s", missing, x.screen())
+			x.t.Fatalf("%q does not appear:\n%s", what, x.screen())
 		}
 	}
 }
@@ -165,7 +182,7 @@ func TestWorkspace(t *testing.T) {
 		x.types("status\r")
 		x.shows("arithmetic@1", "Enter, Escape or Left goes back")
 		x.types("\r")
-		x.shows("Number, or a command")
+		x.again("0  Exit")
 		x.types("0\r")
 		x.ends(0)
 	})
