@@ -47,7 +47,7 @@ func Catalog(a *App) *argv.Command {
 	return &argv.Command{
 		Name: "catalog", Args: "[--models | --slug SLUG] [flags]",
 		Short:    "List benchmarks and models",
-		Long:     "Read without credentials, unless --private is given. An active entry is not\nalways ready to run; a quote decides.",
+		Long:     "Read without credentials, but for --private.\nAn active entry is not always ready to run; a quote decides.",
 		Examples: []string{"evalrouter catalog", "evalrouter catalog --models --json"},
 		Flags:    fs, Exec: c.exec,
 	}
