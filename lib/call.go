@@ -132,9 +132,10 @@ type prepared struct {
 	url     string
 	payload []byte
 	secrets []string
+	bearer  string // "" sends none
 }
 
-func (c *core) prepare(in call) (prepared, error) {
+func (c *core) prepare(ctx context.Context, in call) (prepared, error) {
 	p := prepared{call: in}
 	if in.path.err != nil {
 		return p, in.path.err
@@ -155,7 +156,13 @@ func (c *core) prepare(in call) (prepared, error) {
 		}
 		p.payload = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	}
-	p.secrets = knownSecrets(c.cfg.APIKey, p.payload)
+	if p.bearer = c.cfg.APIKey; c.cfg.Credential != nil && !in.public {
+		var err error
+		if p.bearer, err = c.cfg.Credential(ctx); err != nil {
+			return p, err
+		}
+	}
+	p.secrets = knownSecrets(p.bearer, p.payload)
 	if in.file != nil {
 		p.payload = in.file.data
 	}
@@ -192,8 +199,8 @@ func (c *core) request(ctx context.Context, p prepared) (*http.Request, error) {
 	if p.public {
 		return req, nil
 	}
-	if c.cfg.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+c.cfg.APIKey)
+	if p.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+p.bearer)
 	}
 	if c.cfg.WorkspaceID != "" {
 		req.Header.Set("X-Workspace-Id", c.cfg.WorkspaceID)

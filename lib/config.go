@@ -29,6 +29,10 @@ type Config struct {
 	BaseURL string
 	// APIKey is sent as a bearer token. Empty sends none.
 	APIKey string
+	// Credential gives the token to send, for callers whose token changes; it is
+	// asked before each operation and replaces APIKey. An error of it ends the
+	// operation before anything is sent.
+	Credential func(ctx context.Context) (string, error)
 	// WorkspaceID is sent with every request that carries credentials.
 	WorkspaceID string
 	// AllowHTTP permits plain http to localhost, 127.0.0.0/8 and ::1.
@@ -71,6 +75,7 @@ type Client struct {
 	Feedback    *Feedback
 	Credits     *Credits
 	Traces      *Traces
+	Workspaces  *Workspaces
 	Meta        *Meta
 
 	c *core
@@ -122,6 +127,7 @@ func New(cfg Config) (*Client, error) {
 		Feedback:    &Feedback{c: c},
 		Credits:     &Credits{c: c},
 		Traces:      &Traces{c: c},
+		Workspaces:  &Workspaces{c: c},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil

@@ -9,6 +9,16 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
+// Origin is the scheme and host of a base URL by the rules of Config.BaseURL,
+// for callers that compare origins or speak to one themselves.
+func Origin(baseURL string, allowHTTP bool) (string, error) {
+	u, err := parseOrigin(baseURL, allowHTTP)
+	if err != nil {
+		return "", err
+	}
+	return strings.ToLower(u.String()), nil
+}
+
 // parseOrigin reads a base URL into scheme and host. The text is never part
 // of an error: it may hold a password by mistake.
 func parseOrigin(raw string, allowHTTP bool) (*url.URL, error) {

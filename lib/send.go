@@ -54,7 +54,7 @@ func do[T any](ctx context.Context, c *core, in call) (T, error) {
 
 // send makes up to 1+retries attempts within the deadline of the operation.
 func (c *core) send(ctx context.Context, in call, take receiver) error {
-	p, err := c.prepare(in)
+	p, err := c.prepare(ctx, in)
 	if err != nil {
 		return err
 	}

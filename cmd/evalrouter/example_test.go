@@ -122,6 +122,10 @@ func (d *desk) example(line string, n int) error {
 	line = strings.Replace(line, "demo --new", "demo", 1)
 	line = strings.Replace(line, "demo --json --new", "demo --json", 1)
 	defer func() { d.dir = d.home }()
+	switch words := strings.Fields(line); words[0] {
+	case "login", "logout", "whoami", "workspace":
+		return d.signedIn(line)
+	}
 	if words := strings.Fields(line); words[0] == "benchmark" && slices.Contains(theirs, words[1]) {
 		return d.brought(line)
 	}
@@ -162,6 +166,27 @@ func (d *desk) example(line string, n int) error {
 	if strings.HasPrefix(line, "benchmark lint") && errors.As(err, &exit) && exit.ExitCode() == 2 && strings.Contains(err.Error(), "rights_draft") {
 		return nil // a draft has findings, and that is what lint is for
 	}
+	return err
+}
+
+// signedIn runs an example about who is asking, at a service where people sign
+// in: that of this machine knows its owner only.
+func (d *desk) signedIn(line string) error {
+	f := fakeService(d.t)
+	where := " --base-url " + f.URL + " --allow-http"
+	as := &desk{t: d.t, home: d.t.TempDir()}
+	as.dir = as.home
+	if !strings.HasPrefix(line, "login") {
+		as.must("login --no-browser" + where)
+	}
+	if strings.Contains(line, "--key-stdin") {
+		line += " <key"
+		if err := os.WriteFile(filepath.Join(as.dir, "key"), []byte(f.Token+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	line = strings.Replace(line, " --base-url URL", "", 1)
+	_, err := as.try(line + where)
 	return err
 }
 

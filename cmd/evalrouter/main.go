@@ -28,6 +28,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/feedback"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/signin"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
@@ -53,7 +54,7 @@ func evalrouter() int {
 func newApp(t *term.Term) *command.App {
 	a := &command.App{
 		Term: t, Version: version(), Began: time.Now(), Now: time.Now, Sleep: sleep, Chance: rand.Float64,
-		FindBinary: findBinary, Exec: replaceProcess, Start: startProgram, Environ: os.Environ,
+		Vault: vault, FindBinary: findBinary, Exec: replaceProcess, Start: startProgram, Environ: os.Environ,
 	}
 	a.Shell = func() error { return session(a) }
 	return a
@@ -84,7 +85,7 @@ func tree(a *command.App) *argv.Command {
 		data.Results(a), data.Export(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
-		command.LangSmith(a), command.Local(a), command.Options(a), health.Doctor(a),
+		command.LangSmith(a), signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), command.Local(a), command.Options(a), health.Doctor(a),
 	)
 	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), feedback.Command(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"evalrouter":  func() { os.Exit(evalrouter()) },
 		"evalrouterd": fakeDaemon,
+		"browse":      browse,
 	})
 }
 
@@ -47,6 +48,9 @@ type fakeKey struct{}
 //	drop ROUTE N                 the next N answers get lost after they took effect
 //	fail ROUTE N STATUS CODE     the next N requests fail without effect
 //	grant USD                    adds credit
+//	signin WORDS...              how people are signed in: deny, off, foreign, later, slow, code
+//	workspace NAME               the person gets one more workspace
+//	signedin N                   so many sign-ins are not revoked
 //	said TEXT                    a request that changed something held the text
 //	caching HEADER               the Cache-Control of the public catalog
 func TestScripts(t *testing.T) {
@@ -80,7 +84,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
 			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
-			"caching": scriptCaching, "said": scriptSaid,
+			"caching": scriptCaching, "said": scriptSaid, "signin": scriptSignIn, "workspace": scriptWorkspace, "signedin": scriptSignedIn,
 		},
 	})
 }
@@ -218,6 +222,48 @@ func scriptFail(ts *testscript.TestScript, _ bool, args []string) {
 
 func scriptCaching(ts *testscript.TestScript, _ bool, args []string) {
 	scriptFake(ts).Caching(args[0])
+}
+
+func scriptSignIn(ts *testscript.TestScript, _ bool, args []string) {
+	var how apitest.SignIn
+	for _, w := range args {
+		switch w {
+		case "deny":
+			how.Deny = true
+		case "off":
+			how.Off = true
+		case "foreign":
+			how.Foreign = true
+		case "stages":
+			how.Stages = []string{"verify_email", "approve"}
+		case "short": // every token must be replaced before it is used
+			how.AccessLife = time.Second
+		default:
+			ts.Fatalf("unknown word %q", w)
+		}
+	}
+	scriptFake(ts).SignIns(how)
+}
+
+func scriptWorkspace(ts *testscript.TestScript, _ bool, args []string) {
+	scriptFake(ts).AddWorkspace(fmt.Sprintf("00000000-0000-4000-8000-%012d", len(args[0])), args[0])
+}
+
+func scriptSignedIn(ts *testscript.TestScript, _ bool, args []string) {
+	if got, want := scriptFake(ts).SignedIn(), scriptNumber(ts, args[0]); got != want {
+		ts.Fatalf("%d are signed in, want %d", got, want)
+	}
+}
+
+// browse is a browser without a person: it goes where it is sent.
+func browse() {
+	res, err := http.Get(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	res.Body.Close()
+	os.Exit(0)
 }
 
 func scriptSaid(ts *testscript.TestScript, neg bool, args []string) {

@@ -62,6 +62,7 @@ type Fake struct {
 	rates     map[string][2]usd.Micro // by route, where Reprice changed them
 	mine      ownData
 	said      []fakeFeedback
+	auth      auth
 }
 
 // Mutation is one request that asked for a change, as it arrived.
@@ -117,6 +118,7 @@ func NewFake(o Options) *Fake {
 	for _, r := range append(f.routes(), f.privateRoutes()...) {
 		f.mux.Handle(r.pattern, f.handle(r))
 	}
+	f.signInPages()
 	f.mux.Handle("/", http.HandlerFunc(f.unmatched))
 	f.server = httptest.NewServer(f.mux)
 	f.mu.Lock() // a request may come before this function returns

@@ -44,6 +44,8 @@ func (f *Fake) routes() []route {
 		{"GET /v1/runs/{id}/export", "eval:read", false, f.export},
 		{"POST /v1/evaluations", "eval:write", true, f.createEvaluation},
 		{"GET /v1/evaluations/{id}", "eval:read", false, f.getRun},
+		{"GET /v1/auth/config", "", false, f.authConfig},
+		{"GET /v1/workspaces", "any", false, f.listWorkspaces},
 		{"POST /v1/feedback", "feedback:write", false, f.createFeedback},
 		{"GET /v1/feedback/{id}", "feedback:write", false, f.getFeedback},
 		{"GET /v1/credits", "billing:read", false, f.getCredits},
@@ -62,12 +64,22 @@ func (f *Fake) getMeta(*request) (*reply, *failure) {
 
 func (f *Fake) getWhoami(in *request) (*reply, *failure) {
 	token := strings.TrimPrefix(in.Header.Get("Authorization"), "Bearer ")
-	return ok(api.WhoamiRecord{
-		Kind:      "api_key",
-		APIKey:    &api.KeyView{ID: digest(token)[:8], Name: "fake", Prefix: token[:min(len(token), 8)]},
-		Workspace: &api.WorkspaceRecord{ID: f.WorkspaceID, Name: "Fake", Slug: "fake", Role: "owner", Status: "active", CreatedAt: f.started, Features: map[string]bool{}, WebURL: f.URL},
-		Scopes:    f.tokens[token],
-	})
+	out := api.WhoamiRecord{Kind: "api_key", Scopes: f.tokens[token]}
+	for _, w := range f.auth.workspaces {
+		if id := in.Header.Get("X-Workspace-Id"); id == w.ID || id == "" && f.auth.sessions[token].family == "" {
+			out.Workspace = &w
+			break
+		}
+	}
+	if s, person := f.auth.sessions[token]; person {
+		out.Kind, out.Account, out.ExpiresAt, out.SetupRequired = "session", new(f.person()), &s.ends, f.auth.looks < f.auth.how.Later
+		if out.SetupRequired {
+			out.SetupURL = new(f.URL + "/setup")
+		}
+		return ok(out)
+	}
+	out.APIKey = &api.KeyView{ID: digest(token)[:8], Name: "fake", Prefix: token[:min(len(token), 8)]}
+	return ok(out)
 }
 
 func (f *Fake) getCredits(*request) (*reply, *failure) {

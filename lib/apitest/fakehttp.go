@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/apitest/strict"
 )
 
 const maxBody = 256 << 10
@@ -139,7 +140,13 @@ func (f *Fake) authorize(r route, in *request) *failure {
 	if !ok {
 		return refuse(http.StatusUnauthorized, api.Unauthenticated, "sign in, or send a valid API key")
 	}
-	if id := in.Header.Get("X-Workspace-Id"); id != "" && id != f.WorkspaceID {
+	_, person := f.auth.sessions[token]
+	switch id := in.Header.Get("X-Workspace-Id"); {
+	case f.ended(token):
+		return refuse(http.StatusUnauthorized, api.SessionExpired, "the session is over")
+	case person && id == "" && r.scope != "any" && r.scope != "":
+		return refuse(http.StatusBadRequest, api.WorkspaceRequired, "choose a workspace")
+	case id != "" && id != f.WorkspaceID && !(person && slices.ContainsFunc(f.auth.workspaces, func(w api.WorkspaceRecord) bool { return w.ID == id })):
 		return refuse(http.StatusForbidden, api.WorkspaceMismatch, "the key belongs to another workspace")
 	}
 	if r.scope != "" && r.scope != "any" && !slices.Contains(scopes, r.scope) {
@@ -199,7 +206,7 @@ func (f *Fake) encode(w http.ResponseWriter, out *reply, x *failure) (int, []byt
 }
 
 func (in *request) decode(into any) *failure {
-	if bad := decodeStrict(in.body, into); len(bad) > 0 {
+	if bad := strict.Decode(in.body, into); len(bad) > 0 {
 		return invalid(bad...)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/internal/filelock"
 )
 
 // States of an operation. Accepted: the quote was accepted here and may have
@@ -54,7 +55,7 @@ type Held struct {
 	j           *Journal
 	fingerprint string
 	generation  int
-	lock        *fileLock
+	lock        *filelock.Lock
 }
 
 func (j *Journal) dir() string { return filepath.Join(j.Dir, "operations") }
@@ -85,7 +86,7 @@ func (j *Journal) Lock(ctx context.Context, fingerprint string) (*Held, error) {
 	if err := j.Disk.MakeDir(j.dir()); err != nil {
 		return nil, j.unwritable(err)
 	}
-	l, err := lockFile(ctx, filepath.Join(j.dir(), fingerprint+".lock"), j.Sleep)
+	l, err := filelock.Take(ctx, filepath.Join(j.dir(), fingerprint+".lock"), j.Sleep)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -138,7 +139,7 @@ func (h *Held) Forget() error {
 }
 
 // Unlock lets the next process in.
-func (h *Held) Unlock() error { return h.lock.unlock() }
+func (h *Held) Unlock() error { return h.lock.Release() }
 
 // path is <fingerprint>.json for the first generation, then <fingerprint>.2.json.
 func (j *Journal) path(fingerprint string, generation int) string {

@@ -17,9 +17,10 @@ func DirsOf(env func(string) (string, bool), home string) Dirs {
 func DirsOn(system string, env func(string) (string, bool), home string) Dirs {
 	p := places{windows: system == "windows", env: env, home: home}
 	return Dirs{
-		State: p.pick("state-dir", EnvStateDir, "XDG_STATE_HOME", "state", ".local", "state", "evalrouter"),
-		Cache: p.pick("cache-dir", EnvCacheDir, "XDG_CACHE_HOME", "cache", ".cache", "evalrouter"),
-		Data:  p.pick("data-dir", "", "XDG_DATA_HOME", "data", ".local", "share", "evalrouter"),
+		State:  p.pick("state-dir", EnvStateDir, "XDG_STATE_HOME", "state", ".local", "state", "evalrouter"),
+		Cache:  p.pick("cache-dir", EnvCacheDir, "XDG_CACHE_HOME", "cache", ".cache", "evalrouter"),
+		Config: p.pick("config-dir", "", "XDG_CONFIG_HOME", "config", ".config", "evalrouter"),
+		Data:   p.pick("data-dir", "", "XDG_DATA_HOME", "data", ".local", "share", "evalrouter"),
 	}
 }
 

@@ -12,6 +12,7 @@
 package profile
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -46,12 +47,15 @@ type Setting struct {
 	From  string `json:"from"`
 }
 
-// Saved is what the last sign-in left.
+// Saved is what a sign-in left.
 type Saved struct {
 	BaseURL     string
 	WorkspaceID string
-	// Token returns a valid access token. It is called only when one is needed.
-	Token func() (string, error)
+	// Kind is session or api key.
+	Kind string
+	// Token returns a valid token. It is called only when one is needed: reading
+	// the profile reads no credential.
+	Token func(context.Context) (string, error)
 }
 
 // Input is everything that a profile is made from.
@@ -63,9 +67,9 @@ type Input struct {
 	Env func(name string) (string, bool)
 	// Home is the user's home directory.
 	Home string
-	// Saved reads what the last sign-in left; nil, nil when there is nothing.
-	// It may be nil itself.
-	Saved func() (*Saved, error)
+	// Saved reads what the sign-in at an origin left, or the last one for "";
+	// nil, nil when there is nothing. It may be nil itself.
+	Saved func(baseURL string) (*Saved, error)
 }
 
 // Profile is a resolved caller.
@@ -81,7 +85,7 @@ type Profile struct {
 	Dirs  Dirs
 
 	key   string
-	token func() (string, error)
+	token func(context.Context) (string, error)
 }
 
 // Resolve decides. It reads no file but what Saved reads, and asks no service.
@@ -89,9 +93,13 @@ func Resolve(in Input) (*Profile, error) {
 	p := &Profile{Dirs: DirsOf(in.Env, in.Home)}
 	key := in.lookup(EnvAPIKey)
 	var saved *Saved
-	if in.Saved != nil && in.BaseURL == "" && in.lookup(EnvBaseURL) == "" && key == "" {
+	if in.Saved != nil && key == "" {
+		chosen := in.BaseURL
+		if chosen == "" {
+			chosen = in.lookup(EnvBaseURL)
+		}
 		var err error
-		if saved, err = in.Saved(); err != nil {
+		if saved, err = in.Saved(chosen); err != nil {
 			return nil, fmt.Errorf("read saved profile: %w", err)
 		}
 	}
@@ -132,7 +140,7 @@ func (p *Profile) credential(key string, saved *Saved) {
 	case key != "":
 		p.Credential.Value, p.Credential.From, p.key = "api key", EnvAPIKey, key
 	case saved != nil && saved.Token != nil:
-		p.Credential.Value, p.Credential.From, p.token = "session", FromLogin, saved.Token
+		p.Credential.Value, p.Credential.From, p.token = saved.Kind, FromLogin, saved.Token
 	}
 }
 
@@ -151,12 +159,15 @@ func (p *Profile) workspace(in Input, saved *Saved) {
 }
 
 // Key is the credential to send, "" for none. Never called for Local.
-func (p *Profile) Key() (string, error) {
+func (p *Profile) Key(ctx context.Context) (string, error) {
 	if p.key == "" && p.token != nil {
-		return p.token()
+		return p.token(ctx)
 	}
 	return p.key, nil
 }
+
+// SignedOut says that no credential is there to be sent.
+func (p *Profile) SignedOut() bool { return !p.Local && p.key == "" && p.token == nil }
 
 func (in Input) lookup(name string) string {
 	v, _ := in.Env(name)
@@ -184,6 +195,8 @@ type Dirs struct {
 	State Setting // operations
 	Cache Setting // public catalog copies
 	Data  Setting // the local service
+	// Config is where a sign-in is kept.
+	Config Setting
 }
 
 // Path is a directory's path, or the refusal to invent one: without a home

@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -17,8 +18,11 @@ func env(vars map[string]string) func(string) (string, bool) {
 
 func TestResolve_G1(t *testing.T) {
 	t.Parallel()
-	saved := func() (*profile.Saved, error) {
-		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Token: func() (string, error) { return "ers_saved", nil }}, nil
+	saved := func(origin string) (*profile.Saved, error) {
+		if origin != "" && origin != "https://saved.example" {
+			return nil, nil
+		}
+		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Kind: "session", Token: func(context.Context) (string, error) { return "ers_saved", nil }}, nil
 	}
 	type want struct {
 		url, urlFrom, ws, wsFrom, key string
@@ -28,7 +32,7 @@ func TestResolve_G1(t *testing.T) {
 		name           string
 		flag, workflag string
 		vars           map[string]string
-		saved          func() (*profile.Saved, error)
+		saved          func(string) (*profile.Saved, error)
 		want           want
 	}{
 		{"nothing at all is local", "", "", nil, nil, want{"local", "default", "local", "default", "", true}},
@@ -43,6 +47,8 @@ func TestResolve_G1(t *testing.T) {
 		{"the variable's workspace is not for the local service", "", "", map[string]string{"EVALROUTER_WORKSPACE_ID": "ws"}, nil, want{"local", "default", "local", "default", "", true}},
 		{"empty variables are not set", "", "", map[string]string{"EVALROUTER_API_KEY": "", "EVALROUTER_BASE_URL": ""}, nil, want{"local", "default", "local", "default", "", true}},
 		{"a saved session is not sent elsewhere", "https://flag.example", "", nil, saved, want{"https://flag.example", "flag", "", "default", "", false}},
+		{"the flag names where one is signed in", "https://saved.example", "", nil, saved, want{"https://saved.example", "flag", "saved-ws", "login", "ers_saved", false}},
+		{"a key from the environment is before a sign-in there", "https://saved.example", "", map[string]string{"EVALROUTER_API_KEY": "erk_k"}, saved, want{"https://saved.example", "flag", "", "default", "erk_k", false}},
 		{"local stays possible beside off with a key", "", "", map[string]string{"EVALROUTER_LOCAL": "off", "EVALROUTER_API_KEY": "erk_k"}, nil,
 			want{"https://api.evalrouter.ai", "EVALROUTER_API_KEY", "", "default", "erk_k", false}},
 	}
@@ -53,7 +59,7 @@ func TestResolve_G1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := p.Key()
+			key, err := p.Key(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +78,7 @@ func TestResolveRefuses(t *testing.T) {
 		t.Errorf("without any service: %v", err)
 	}
 	broken := errors.New("broken")
-	_, err = profile.Resolve(profile.Input{Env: env(nil), Saved: func() (*profile.Saved, error) { return nil, broken }})
+	_, err = profile.Resolve(profile.Input{Env: env(nil), Saved: func(string) (*profile.Saved, error) { return nil, broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("with an unreadable profile: %v", err)
 	}

@@ -330,6 +330,14 @@ func generalRules() []Rule {
 			Deny: []string{"github.com/gdamore/..."}, Why: "only tui/internal/kit knows the terminal library",
 		},
 		{
+			Name: "one sign-in", From: []string{"ours"}, Except: []string{"./lib/signin/..."},
+			Deny: []string{"golang.org/x/oauth2/..."}, Why: "lib/signin gets tokens, keeps them and decides when they are replaced; whoever only sends one must not be able to",
+		},
+		{
+			Name: "a keychain only when asked for", From: []string{"ours"}, Except: []string{"./cmd/evalrouter"},
+			Deny: []string{"github.com/zalando/go-keyring/..."}, Why: "the command line reaches a keychain when it is built with the tag keyring, and nothing else does",
+		},
+		{
 			Name: "schemas are generated", From: []string{"ours"}, Except: []string{"./scripts/..."}, Reach: Transitive,
 			Deny: []string{"github.com/invopop/jsonschema/..."}, Why: "the schema generator is linked into no binary",
 		},

@@ -23,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/local"
 	"github.com/evalrouter/evalrouter/lib/profile"
 	"github.com/evalrouter/evalrouter/lib/readcache"
+	"github.com/evalrouter/evalrouter/lib/signin"
 	"github.com/evalrouter/evalrouter/tui"
 )
 
@@ -44,7 +45,7 @@ type Place struct {
 
 // Options is the workspace at this place. It asks no service.
 func (p Place) Options() (tui.Options, error) {
-	who, err := profile.Resolve(profile.Input{BaseURL: p.BaseURL, Workspace: p.Workspace, Env: p.Env, Home: p.Home})
+	who, err := profile.Resolve(profile.Input{BaseURL: p.BaseURL, Workspace: p.Workspace, Env: p.Env, Home: p.Home, Saved: p.signedIn()})
 	if err != nil {
 		return tui.Options{}, err
 	}
@@ -77,6 +78,18 @@ func (p Place) Options() (tui.Options, error) {
 	}, nil
 }
 
+// signedIn reads what a sign-in left; nil where there is no place for it.
+func (p Place) signedIn() func(string) (*profile.Saved, error) {
+	dir, err := profile.DirsOf(p.Env, p.Home).Config.Path()
+	if err != nil {
+		return nil
+	}
+	accounts := &signin.Accounts{
+		Dir: dir, Transport: evalrouter.NewTransport(), AllowHTTP: p.AllowHTTP, UserAgent: "evalrouter-tui/" + p.Version, Now: p.Now, Sleep: p.Sleep,
+	}
+	return accounts.Saved
+}
+
 func (p Place) config(who *profile.Profile) evalrouter.Config {
 	return evalrouter.Config{
 		BaseURL: who.BaseURL.Value, AllowHTTP: p.AllowHTTP,
@@ -97,8 +110,10 @@ func (p Place) connect(ctx context.Context, who *profile.Profile) (*evalrouter.C
 			cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
 			cfg.APIKey, err = p.service(who).Token()
 		}
+	} else if who.Credential.From == profile.FromLogin {
+		cfg.Credential = who.Key // it changes while the workspace is open
 	} else {
-		cfg.APIKey, err = who.Key()
+		cfg.APIKey, err = who.Key(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -8,9 +8,7 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"runtime"
 	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -18,6 +16,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/local"
 	"github.com/evalrouter/evalrouter/lib/profile"
+	"github.com/evalrouter/evalrouter/lib/signin"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
@@ -52,10 +51,15 @@ type App struct {
 	// Args is the command line, without the program's name.
 	Args []string
 
-	profile *profile.Profile
-	client  *evalrouter.Client
-	wire    *http.Transport // under client
-	waiting *patient        // over it
+	// Vault finds the keychain, nil where there is none: then credentials are in
+	// a private file.
+	Vault func() signin.Vault
+
+	accounts *signin.Accounts
+	profile  *profile.Profile
+	client   *evalrouter.Client
+	wire     *http.Transport // under client
+	waiting  *patient        // over it
 }
 
 // Global is the flags of every command.
@@ -108,7 +112,7 @@ func (a *App) Note(format string, args ...any) {
 func (a *App) Profile() (*profile.Profile, error) {
 	if a.profile == nil {
 		p, err := profile.Resolve(profile.Input{
-			BaseURL: a.Global.BaseURL, Workspace: a.Global.Workspace, Env: a.Term.Env, Home: a.Term.Home,
+			BaseURL: a.Global.BaseURL, Workspace: a.Global.Workspace, Env: a.Term.Env, Home: a.Term.Home, Saved: a.saved(),
 		})
 		if err != nil {
 			return nil, err
@@ -130,10 +134,15 @@ func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
 	}
 	cfg := a.config(p)
 	cfg.WorkspaceID = p.Workspace.Value
-	if p.Local {
+	switch {
+	case p.Local:
 		err = a.useLocal(ctx, p, &cfg)
-	} else {
-		cfg.APIKey, err = p.Key()
+	case p.SignedOut():
+		err = a.signedOut(p)
+	case p.Credential.From == profile.FromLogin:
+		cfg.Credential = p.Key // it changes while a run is watched
+	default:
+		cfg.APIKey, err = p.Key(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +177,7 @@ func (a *App) Watching(on bool) {
 func (a *App) config(p *profile.Profile) evalrouter.Config {
 	return evalrouter.Config{
 		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP,
-		UserAgent: fmt.Sprintf("evalrouter/%s (%s/%s)", a.Version, runtime.GOOS, runtime.GOARCH),
+		UserAgent: a.userAgent(),
 		Timeout:   time.Duration(a.Global.Timeout * float64(time.Second)),
 		Now:       a.Now, Sleep: a.Sleep, Rand: a.Chance,
 	}

@@ -169,7 +169,11 @@ func hints(err error) []string {
 // wayOut is where to look after an error that brought no advice of its own.
 func wayOut(c api.Code) []string {
 	switch c {
-	case api.Unauthenticated, api.SessionExpired, api.KeyRevoked, api.InsufficientScope, api.WorkspaceMismatch,
+	case api.SessionExpired, api.SignInExpired, api.SignInRefused:
+		return []string{"evalrouter login"}
+	case api.WorkspaceRequired, api.WorkspaceMismatch:
+		return []string{"evalrouter workspace list"}
+	case api.Unauthenticated, api.KeyRevoked, api.InsufficientScope,
 		api.NetworkError, api.RequestTimeout, api.RedirectRejected, api.InvalidConfiguration, api.InvalidResponse, api.HTTPError:
 		return []string{"evalrouter options"}
 	case api.ConnectionUnverified, api.ConnectionUnknown:

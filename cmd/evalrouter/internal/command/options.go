@@ -55,7 +55,7 @@ func settingColumns() []table.Column[profile.Setting] {
 func (a *App) settings(p *profile.Profile) []profile.Setting {
 	return []profile.Setting{
 		p.BaseURL, p.Workspace, p.Credential, a.timeoutSetting(), a.allowHTTPSetting(), a.inputSetting(), a.colourSetting(), a.browserSetting(),
-		a.plainSetting(), a.copiesSetting(), p.Dirs.State, p.Dirs.Cache, p.Dirs.Data,
+		a.plainSetting(), a.copiesSetting(), p.Dirs.State, p.Dirs.Cache, p.Dirs.Config, p.Dirs.Data,
 	}
 }
 

@@ -1,4 +1,6 @@
-package apitest
+// Package strict decodes requests as the service does: unknown and doubled members
+// are places of the request that are wrong.
+package strict
 
 import (
 	"bytes"
@@ -11,10 +13,10 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
-// decodeStrict reads a request body as the contract demands: one object, no
+// Decode reads a request body as the contract demands: one object, no
 // member twice, names in their exact case, no unknown members, no null where
 // a value is meant. The answer names where and how, never what.
-func decodeStrict(body []byte, into any) []api.FieldError {
+func Decode(body []byte, into any) []api.FieldError {
 	if !json.Valid(body) {
 		return []api.FieldError{{Path: "", Code: "invalid_json"}}
 	}
