@@ -96,6 +96,7 @@ var prefixes = byByte(
 	prefix{"sk-", 16, "api_key"}, prefix{"sk_live_", 8, "api_key"}, prefix{"sk_test_", 8, "api_key"}, prefix{"rk_live_", 8, "api_key"},
 	prefix{"whsec_", 8, "api_key"}, prefix{"lsv2_", 8, "api_key"}, prefix{"ls__", 8, "api_key"},
 	prefix{"erk_", 8, "api_key"}, prefix{"ers_", 8, "api_key"}, prefix{"eri_", 8, "api_key"},
+	prefix{"erf_", 8, "refresh_token"}, prefix{"era_", 8, "authorization_code"}, prefix{"erd_", 8, "device_code"}, prefix{"erw_", 8, "cookie"},
 	prefix{"ghp_", 16, "api_key"}, prefix{"gho_", 16, "api_key"}, prefix{"ghu_", 16, "api_key"}, prefix{"ghs_", 16, "api_key"},
 	prefix{"ghr_", 16, "api_key"}, prefix{"github_pat_", 16, "api_key"}, prefix{"glpat-", 12, "api_key"}, prefix{"npm_", 20, "api_key"},
 	prefix{"pypi-", 20, "api_key"}, prefix{"hf_", 16, "api_key"}, prefix{"xoxa-", 8, "api_key"}, prefix{"xoxb-", 8, "api_key"},

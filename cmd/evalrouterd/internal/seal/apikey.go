@@ -1,6 +1,8 @@
 package seal
 
 import (
+	"bytes"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
@@ -17,8 +19,12 @@ type Kind string
 // Kinds of key, as they begin.
 const (
 	APIKey     Kind = "erk"
-	SessionKey Kind = "ers"
+	SessionKey Kind = "ers" // an access token
 	IngestKey  Kind = "eri"
+	RefreshKey Kind = "erf"
+	CodeKey    Kind = "era" // an authorization code
+	DeviceKey  Kind = "erd" // what a device asks with
+	CookieKey  Kind = "erw" // a browser's session
 )
 
 const (
@@ -75,7 +81,13 @@ func ParseKey(s string) (Key, error) {
 	return Key{s}, nil
 }
 
-func known(k Kind) bool { return k == APIKey || k == SessionKey || k == IngestKey }
+func known(k Kind) bool {
+	switch k {
+	case APIKey, SessionKey, IngestKey, RefreshKey, CodeKey, DeviceKey, CookieKey:
+		return true
+	}
+	return false
+}
 
 // Kind is what the key is for, "" for the zero Key.
 func (k Key) Kind() Kind { return Kind(k.token[:min(3, len(k.token))]) }
@@ -100,6 +112,28 @@ func (m *Master) MAC(k Key) []byte {
 	h := hmac.New(sha256.New, m.pepper[:])
 	h.Write([]byte(k.token))
 	return h.Sum(nil)
+}
+
+// Label keeps MACs of different things apart.
+type Label string
+
+// MACText is what is stored of a text that a person types or that a browser
+// sends back.
+func (m *Master) MACText(l Label, text string) []byte {
+	h := hmac.New(sha256.New, m.pepper[:])
+	h.Write([]byte(string(l) + "\x00" + text)) // no key of ours begins with a label
+	return h.Sum(nil)
+}
+
+// Derive makes the key that follows another one: the same for the same key and
+// salt, and unknown to whoever lacks the master key file, the key or the salt.
+// An answer that was lost is given again so, without keeping it.
+func (m *Master) Derive(kind Kind, from Key, salt []byte) (Key, error) {
+	material, err := hkdf.Key(sha256.New, append(m.pepper[:], from.token...), salt, "evalrouter "+string(kind), 2*keySize)
+	if err != nil {
+		return Key{}, fmt.Errorf("derive a key: %w", err)
+	}
+	return NewKey(kind, bytes.NewReader(material))
 }
 
 // Matches compares a key with a stored MAC in constant time. Call it with nil

@@ -1,6 +1,7 @@
 package seal_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -13,12 +14,12 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 )
 
-var keyForm = regexp.MustCompile(`^er[ksi]_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$`)
+var keyForm = regexp.MustCompile(`^er[ksifadw]_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$`)
 
 func TestKey_Form(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, kind := range []seal.Kind{seal.APIKey, seal.SessionKey, seal.IngestKey} {
+	for _, kind := range []seal.Kind{seal.APIKey, seal.SessionKey, seal.IngestKey, seal.RefreshKey, seal.CodeKey, seal.DeviceKey, seal.CookieKey} {
 		for range 200 {
 			k, err := seal.NewKey(kind, rand.Reader)
 			if err != nil {
@@ -122,6 +123,48 @@ func TestMatches(t *testing.T) {
 	}
 	if strings.Contains(string(mac), k.Reveal()) || len(mac) != 32 {
 		t.Errorf("MAC %x", mac)
+	}
+}
+
+// A successor is the same each time, and another one for each part that it is
+// made of.
+func TestDerive(t *testing.T) {
+	t.Parallel()
+	m := master(t)
+	draw := func(kind seal.Kind) seal.Key {
+		k, err := seal.NewKey(kind, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	derive := func(m *seal.Master, kind seal.Kind, from seal.Key, salt string) string {
+		k, err := m.Derive(kind, from, []byte(salt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := seal.ParseKey(k.Reveal()); err != nil || again.Kind() != kind {
+			t.Fatalf("a derived key reads as %s: %v", again, err)
+		}
+		return k.Reveal()
+	}
+	a := draw(seal.RefreshKey)
+	first := derive(m, seal.RefreshKey, a, "salt")
+	if again := derive(m, seal.RefreshKey, a, "salt"); again != first {
+		t.Error("the same key and salt derive another successor")
+	}
+	seen := map[string]string{first: "the first"}
+	for name, got := range map[string]string{
+		"another salt": derive(m, seal.RefreshKey, a, "salt2"), "another key": derive(m, seal.RefreshKey, draw(seal.RefreshKey), "salt"),
+		"another master": derive(master(t), seal.RefreshKey, a, "salt"), "another kind": derive(m, seal.SessionKey, a, "salt"),
+	} {
+		if got[4:] == first[4:] || seen[got] != "" {
+			t.Errorf("%s derives the same", name)
+		}
+		seen[got] = name
+	}
+	if bytes.Equal(m.MACText("a", "x"), m.MACText("b", "x")) || bytes.Equal(m.MACText("a", "x"), m.MACText("a", "y")) || bytes.Equal(m.MACText("a", "x"), master(t).MACText("a", "x")) {
+		t.Error("MACs of different texts agree")
 	}
 }
 
