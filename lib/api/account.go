@@ -79,6 +79,54 @@ type KeyView struct {
 	Prefix string `json:"prefix"`
 }
 
+// APIKeyRecord is an API key without its secret. SpentMicrousd is what runs
+// that were started with it, and with the keys that it was rotated from, cost or
+// may still cost.
+type APIKeyRecord struct {
+	ID                   string     `json:"id"`
+	Name                 string     `json:"name"`
+	Prefix               string     `json:"prefix"`
+	Scopes               []string   `json:"scopes"`
+	CreatedBy            *string    `json:"created_by"` // an account id; null for the operator and for another key
+	CreatedAt            time.Time  `json:"created_at"`
+	LastUsedAt           *time.Time `json:"last_used_at"` // to about a minute
+	ExpiresAt            *time.Time `json:"expires_at"`
+	RevokedAt            *time.Time `json:"revoked_at"`
+	SpendCeilingMicrousd *usd.Micro `json:"spend_ceiling_microusd"`
+	SpentMicrousd        usd.Micro  `json:"spent_microusd"`
+}
+
+// NewAPIKey asks for a key. Scopes are among those of whoever asks.
+type NewAPIKey struct {
+	Name                 string     `json:"name"`
+	Scopes               []string   `json:"scopes"`
+	ExpiresAt            *time.Time `json:"expires_at,omitempty"`
+	SpendCeilingMicrousd *usd.Micro `json:"spend_ceiling_microusd,omitempty"`
+}
+
+// RotateAPIKey asks for a key's successor. Both are good for the overlap, which
+// is a day at most.
+type RotateAPIKey struct {
+	OverlapSeconds int64 `json:"overlap_seconds,omitempty"`
+}
+
+// APIKeyCreated is a new key with its secret, which is shown this once.
+type APIKeyCreated struct {
+	APIKeyRecord
+	Secret string `json:"secret"`
+}
+
+// AuthConfig says how to sign in at a service. A service with one owner has
+// neither flow.
+type AuthConfig struct {
+	Device       bool     `json:"device"`
+	Browser      bool     `json:"browser"`
+	AuthorizeURL *string  `json:"authorize_url"`
+	WebOrigin    string   `json:"web_origin"`
+	ClientID     string   `json:"client_id"`
+	Scopes       []string `json:"scopes"`
+}
+
 // MetaRecord describes the service.
 type MetaRecord struct {
 	Service          string          `json:"service"` // evalrouterd

@@ -218,6 +218,19 @@ func serviceRules() []Rule {
 			Why:  "making a benchmark calls no model, and declares what it keeps; the daemon joins them",
 		},
 		{
+			Name: "people are decided below", From: []string{daemon + "/identity/...", daemon + "/oauth/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/httpapi/...", daemon + "/web/...", "database/sql/..."},
+			Why:  "who may do what is decided over what the store keeps, and said alike by pages and routes",
+		},
+		{
+			Name: "one hash of passwords", From: []string{"ours"}, Except: []string{daemon + "/password/..."},
+			Deny: []string{"golang.org/x/crypto/argon2/..."}, Why: "the costs of a password's hash stand in one place",
+		},
+		{
+			Name: "one sender of mail", From: []string{"./cmd/evalrouterd/..."}, Except: []string{daemon + "/courier/..."},
+			Deny: []string{"net/smtp"}, Why: "mail is encrypted and no header is made of a stranger's text",
+		},
+		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
 		},

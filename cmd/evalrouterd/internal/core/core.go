@@ -43,8 +43,12 @@ type Micros int64
 // writes workspace data takes one; a foreign id reads as missing.
 type Scope struct {
 	Workspace WorkspaceID
-	// Actor is a key id or "owner", for the record of consents.
+	// Actor is the id of a key or person, or "owner", for the record of consents.
 	Actor string
+	// Ceiling bounds what the runs of an actor's lineage may cost in all, 0 for
+	// no bound.
+	Ceiling usd.Micro
+	Lineage string
 }
 
 // Limits of the service.

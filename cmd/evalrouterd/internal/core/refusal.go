@@ -15,6 +15,7 @@ const (
 	FeatureUnavailable     Code = "feature_unavailable"
 	IdempotencyConflict    Code = "idempotency_conflict"
 	InsufficientCredit     Code = "insufficient_credit"
+	InsufficientScope      Code = "insufficient_scope"
 	JudgeOnlyRoute         Code = "judge_only_route"
 	InvalidRequest         Code = "invalid_request"
 	ManifestInvalid        Code = "manifest_invalid"
@@ -31,6 +32,7 @@ const (
 	SourceOffset           Code = "source_offset"
 	SourceQuota            Code = "source_quota"
 	SourceTooLarge         Code = "source_too_large"
+	SpendCeilingReached    Code = "spend_ceiling_reached"
 	StorageLow             Code = "storage_low"
 	UnboundedModelCost     Code = "unbounded_model_cost"
 )

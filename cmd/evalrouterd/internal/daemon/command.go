@@ -10,6 +10,8 @@ import (
 
 	"github.com/peterbourgon/ff/v4"
 	"github.com/peterbourgon/ff/v4/ffhelp"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
 // command is one entry of the program: its words, what it is for, and a
@@ -48,6 +50,11 @@ func commands() []command {
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
 		{"keys revoke", "PREFIX", "end an API key at once; its prefix was shown when it was made", keysRevokeCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
+		{"accounts list", "", "list accounts, and who waits to be let in", accountsListCommand},
+		{"accounts approve", "EMAIL", "let in who registered, and make them a member of a workspace", accountsApproveCommand},
+		{"accounts disable", "EMAIL", "keep an account out: its sign-ins and the keys that it made end", accountsStateCommand(core.UserDisabled, "%s is kept out. Sign-ins have ended, and the keys that the account made.\n")},
+		{"accounts enable", "EMAIL", "let an account in again that was kept out; keys that ended stay so", accountsStateCommand(core.UserActive, "%s can sign in again.\n")},
+		{"audit-log", "", "show who changed what about accounts, members and keys", auditLogCommand},
 		{"migrate-to", "[POSTGRES]", "move an installation from its data directory to an empty PostgreSQL", migrateCommand},
 		{"backup", "FILE", "copy the database of a data directory, beside a service that runs", backupCommand},
 		{"restore", "", "say that the database was restored, or restore it from a backup: nobody is called before an acknowledgement", restoreCommand},

@@ -341,14 +341,17 @@ func createKey(ctx context.Context, sys System, o *open, workspace, name string,
 		return err
 	}
 	slices.Sort(scopes)
-	row := store.Key{ID: newID(), Workspace: w.ID, Name: name, Prefix: key.Prefix(), MAC: o.master.MAC(key), Scopes: slices.Compact(scopes)}
-	if err := o.store.InsertKey(ctx, row); err != nil {
+	row := core.APIKey{ID: newID(), Workspace: w.ID, Name: name, Prefix: key.Prefix(), MAC: o.master.MAC(key), Scopes: slices.Compact(scopes)}
+	if err := o.store.Access().AddKey(ctx, row, operator()); err != nil {
 		return err
 	}
 	fmt.Fprintf(sys.Stderr, "Key %s for workspace %s. It is shown once; keep it in a secret manager.\n", row.Prefix, w.ID)
 	fmt.Fprintln(sys.Stdout, key.Reveal())
 	return nil
 }
+
+// operator is whoever runs commands on the machine, for the log of changes.
+func operator() core.By { return core.By{Entry: newCallID(), Actor: "operator"} }
 
 // keysRevokeCommand ends a key. It is named by its prefix: whoever gives the key
 // itself has put a secret among the arguments.
@@ -364,7 +367,7 @@ func keysRevokeCommand(f *flagSet) action {
 			return refuse("secret_in_arguments", "that is more than a key's prefix, and arguments can be read by everybody on this machine; nothing was done. Name the key by its first %d characters", seal.PrefixLen)
 		}
 		return withData(ctx, at, func(o *open) error {
-			k, ok, err := o.store.KeyByPrefix(ctx, prefix)
+			k, ok, err := o.store.Access().KeyByPrefix(ctx, prefix)
 			switch {
 			case err != nil:
 				return err
@@ -374,7 +377,7 @@ func keysRevokeCommand(f *flagSet) action {
 				fmt.Fprintf(sys.Stdout, "Key %s of workspace %s had ended already.\n", k.Prefix, k.Workspace)
 				return nil
 			}
-			if err := o.store.RevokeKey(ctx, k.Workspace, k.ID); err != nil {
+			if err := o.store.Access().RevokeKey(ctx, k.Workspace, k.ID, operator()); err != nil {
 				return err
 			}
 			fmt.Fprintf(sys.Stdout, "Key %s (%s) of workspace %s has ended.\n", k.Prefix, plain.Line(k.Name), k.Workspace)

@@ -18,7 +18,7 @@ func serveCommand(f *flagSet) action {
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	calls := f.IntLong("workspace-calls", engine.DefaultWorkspaceCalls, "how many tasks of one workspace this process has in flight at most, a `NUMBER`")
 	share := f.sharing()
-	own, face := f.private(), f.facing()
+	own, face, people := f.private(), f.facing(), f.signIn()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
 	return func(ctx context.Context, sys System, _ []string) error {
 		at, err := data(sys)
@@ -40,8 +40,12 @@ func serveCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
+		who, err := people(sys)
+		if err != nil {
+			return err
+		}
 		r := runner{
-			sys: sys, at: at, calls: *calls, own: mine, facing: facing, providers: *providers, private: *private, grace: *grace, log: logbook.New(sys.Stderr, *verbose),
+			sys: sys, at: at, calls: *calls, own: mine, signIn: who, facing: facing, providers: *providers, private: *private, grace: *grace, log: logbook.New(sys.Stderr, *verbose),
 		}
 		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}

@@ -12,7 +12,7 @@ import (
 const expireEvery = time.Hour
 
 // expireAnswers drops raw answers past their retention, now and once an hour,
-// until ctx ends. A failure waits for the next hour: pages and exports go by
+// until ctx ends, and with them what nobody can sign in with any more. A failure waits for the next hour: pages and exports go by
 // the date, and show none of them in between.
 func (s *service) expireAnswers(ctx context.Context) {
 	tick := time.NewTicker(expireEvery)
@@ -25,6 +25,9 @@ func (s *service) expireAnswers(ctx context.Context) {
 			s.log.Warn("answers past their time were not dropped", "error", err.Error())
 		case n > 0:
 			s.log.Info("dropped answers past their time", "runs", n)
+		}
+		if err := s.store.Access().Sweep(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			s.log.Warn("tokens past their time were not dropped", "error", err.Error())
 		}
 		select {
 		case <-tick.C:

@@ -55,6 +55,7 @@ type runner struct {
 	// modelPorts are where a local service looks for model servers.
 	modelPorts []int
 	own        ownData
+	signIn     signIn
 	grace      time.Duration
 	// calls is how many tasks of one workspace may be in flight; 0 is the usual.
 	calls int
@@ -116,7 +117,8 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 	if _, err := data.store.CreateWorkspace(ctx, core.WorkspaceInfo{ID: serveWorkspace, Slug: string(serveWorkspace), Name: "Main"}); err != nil {
 		return errors.Join(err, l.Close(), data.close())
 	}
-	with.policy.Own = ownAddresses(l.Addr().(*net.TCPAddr).AddrPort())
+	at := l.Addr().(*net.TCPAddr).AddrPort()
+	with.policy.Own, with.signIn = ownAddresses(at), r.signIn.at(at)
 	s, err := newService(data, with)
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
@@ -127,6 +129,9 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 			scheme = "https"
 		}
 		fmt.Fprintf(r.sys.Stderr, "evalrouterd %s serves %s://%s (workspace %s)\n", r.sys.Version, scheme, l.Addr(), serveWorkspace)
+		if with.signIn.origin == "" {
+			fmt.Fprintln(r.sys.Stderr, "nobody can sign in: give the address that browsers use with --web-origin. API keys work")
+		}
 		return nil
 	}, nil)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
@@ -40,7 +41,7 @@ var (
 	_ catalog.Store       = (*store.Store)(nil)
 	_ httpapi.Runs        = (*store.Store)(nil)
 	_ httpapi.Answers     = (*store.Store)(nil)
-	_ httpapi.Accounts    = (*store.Store)(nil)
+	_ accounts.Money      = (*store.Store)(nil)
 	_ httpapi.Connections = (*connection.Service)(nil)
 	_ group.Runs          = (*store.Store)(nil)
 	_ group.Groups        = (*kept.Store)(nil)
@@ -144,6 +145,7 @@ type options struct {
 	shared     sharing
 	calls      int // tasks of one workspace in flight; 0 is the usual
 	figures    *figures
+	signIn     signIn
 }
 
 // newService joins the parts. Nothing runs yet.
@@ -176,17 +178,23 @@ func newService(data *open, o options) (*service, error) {
 	}
 	wake := waker{s.engine, s.wake, s.changes}
 	admits := &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
-	s.server, err = httpapi.New(httpapi.Options{
-		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
+	who := s.accounts(o, s.people(o))
+	api := httpapi.Options{
+		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: keys{s.store.Access(), s.master, s.store.Now, o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits,
 		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), Ready: s.ready,
+		Discover: discovery(o.modelPorts), Ready: s.ready, WebOrigin: o.signIn.origin,
 		Subjects: []httpapi.Subject{
+			who,
 			s.private(o, exports),
 			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
 		},
-	})
+	}
+	if who.SignIn != nil {
+		api.Sessions = sessions{s.store.Access(), s.master}
+	}
+	s.server, err = httpapi.New(api)
 	return s, err
 }
 

@@ -3,23 +3,41 @@ package httpapi_test
 import (
 	"bytes"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
 // TestTenancy asks every route of the table as everybody who must not get in.
+// What each of them is told follows from what the route declares, so that a
+// new route is asked without anybody remembering it.
 func TestTenancy(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	good := h.key(core.Local, nil, httpapi.Scopes()...)
-	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
-	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
+	everything := append(httpapi.Scopes(), "traces:ingest")
+	good := h.key(core.Local, nil, everything...)
+	revoked := h.key(core.Local, func(k *core.APIKey) { k.RevokedAt = 1 }, everything...)
+	expired := h.key(core.Local, func(k *core.APIKey) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, everything...)
+	bound := h.key(core.Local, func(k *core.APIKey) { k.Connection = "c" }, everything...)
+	ingest := h.key(core.Local, func(k *core.APIKey) { k.Prefix = "eri_1234" }, everything...)
+	ada, bob, eve := h.person("ada"), h.person("bob"), h.person("eve")
+	h.joins(ada, core.Local, core.RoleOwner)
+	h.joins(bob, core.Local, core.RoleViewer)
+	h.joins(eve, other, core.RoleOwner)
+	owner, viewer, stranger, left, late := h.session(ada), h.session(bob), h.session(eve), h.session(ada), h.session(ada)
+	if err := h.store.Access().Leave(t.Context(), nil, left[:12], h.master.MAC(parsed(t, left)), core.By{Entry: "left"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.raw(t).Exec(`UPDATE access_tokens SET expires_at = $1 WHERE prefix = $2`, began.UnixMicro(), late[:12]); err != nil {
+		t.Fatal(err)
+	}
+	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
+	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
 	if len(table) != 60 {
 		t.Fatalf("the table has %d routes", len(table))
@@ -31,26 +49,60 @@ func TestTenancy(t *testing.T) {
 			body = "{}"
 		}
 		ask := func(tweaks ...tweak) reply { return h.send(rt.Method, path, body, tweaks...) }
+		in := func(who string, r reply) {
+			t.Helper()
+			if r.status == 401 || r.status == 403 {
+				t.Errorf("%s is answered %d: %s", who, r.status, r.body)
+			}
+		}
 		t.Run(rt.Method+" "+rt.Path, func(t *testing.T) {
-			if r := ask(anonymous); rt.Public && r.status == 401 {
-				t.Errorf("a public route answers %d to nobody", r.status)
-			} else if !rt.Public {
-				r.refused(t, 401, "unauthenticated")
-			}
-			ask(as("erk_unknown")).refused(t, 401, "unauthenticated")
-			ask(header("Authorization", "Basic eDp5")).refused(t, 401, "unauthenticated")
-			ask(as(good), header("X-Workspace-Id", string(other))).refused(t, 403, "workspace_mismatch")
-			ask(header("X-Workspace-Id", string(other))).refused(t, 403, "workspace_mismatch")
-			ask(as(revoked)).refused(t, 401, "key_revoked")
-			ask(as(expired)).refused(t, 401, "session_expired")
-			if r := ask(as(good)); r.status == 401 || r.status == 403 {
-				t.Errorf("a good key with every scope answers %d: %s", r.status, r.body)
-			}
-			if rt.Scope == "" {
+			if rt.Form { // sign-in itself: a credential changes nothing
+				want := ask(anonymous)
+				for _, who := range [][]tweak{{as("erk_unknown")}, {as(good), there}, {as(revoked)}, {as(expired)}, {as(bound)}, {as(left)}, {as(late)}, {as(stranger), here}} {
+					if r := ask(who...); r.status != want.status || !bytes.Equal(r.body, want.body) {
+						t.Errorf("a credential changes the answer to %d %s", r.status, r.body)
+					}
+				}
 				return
 			}
-			short := h.key(core.Local, nil, slices.DeleteFunc(httpapi.Scopes(), func(s string) bool { return s == rt.Scope })...)
-			if p := ask(as(short)).refused(t, 403, "insufficient_scope"); p.Error.Details["required"] != rt.Scope {
+			if rt.Public {
+				in("nobody", ask(anonymous))
+			} else {
+				ask(anonymous).refused(t, 401, "unauthenticated")
+			}
+			ask(as("erk_unknown")).refused(t, 401, "unauthenticated")
+			ask(as("ers_unknown"), here).refused(t, 401, "unauthenticated")
+			ask(header("Authorization", "Basic eDp5")).refused(t, 401, "unauthenticated")
+			ask(as(good), there).refused(t, 403, "workspace_mismatch")
+			ask(there).refused(t, 403, "workspace_mismatch")
+			foreign := ask(as(stranger), here)
+			foreign.refused(t, 403, "workspace_mismatch")
+			if none := ask(as(stranger), nowhere); !bytes.Equal(foreign.body, none.body) {
+				t.Errorf("a foreign workspace and a missing one differ:\n%s\n%s", foreign.body, none.body)
+			}
+			ask(as(revoked)).refused(t, 401, "key_revoked")
+			ask(as(expired)).refused(t, 401, "session_expired")
+			ask(as(left), here).refused(t, 401, "unauthenticated")
+			ask(as(late), here).refused(t, 401, "session_expired")
+			in("a good key with every scope", ask(as(good)))
+			in("an owner", ask(as(owner), here))
+			if rt.Scope == "" {
+				in("a key that only sends", ask(as(bound)))
+				in("a session without a workspace", ask(as(owner)))
+				return
+			}
+			for _, only := range []string{bound, ingest} {
+				ask(as(only)).refused(t, 403, "insufficient_scope")
+			}
+			ask(as(owner)).refused(t, 400, "workspace_required")
+			if strings.HasSuffix(rt.Scope, ":read") {
+				in("a viewer", ask(as(viewer), here))
+			} else {
+				ask(as(viewer), here).refused(t, 403, "insufficient_scope")
+			}
+			lacking := slices.DeleteFunc(httpapi.Scopes(), func(s string) bool { return s == rt.Scope })
+			ask(as(h.session(ada, lacking...)), here).refused(t, 403, "insufficient_scope")
+			if p := ask(as(h.key(core.Local, nil, lacking...))).refused(t, 403, "insufficient_scope"); p.Error.Details["required"] != rt.Scope {
 				t.Errorf("details.required is %v, want %s", p.Error.Details["required"], rt.Scope)
 			}
 		})
@@ -72,6 +124,9 @@ func TestForeign(t *testing.T) {
 	h.send("POST", "/v1/benchmark-imports", object{"source": "hf://org/set@main", "files": []string{"a.csv"}}).want(t, 200).into(t, &fetched)
 	mine := h.made(sums(src.URI, nil))
 	joint, group := h.groupQuote(newGroup(nil, solver, echo)).ID, h.grouped(newGroup(nil, solver, echo)).ID
+	var made struct{ ID string }
+	h.send("POST", "/v1/api-keys", object{"name": "n", "scopes": []string{"eval:read"}}).want(t, 200).into(t, &made)
+	key := made.ID
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -101,6 +156,20 @@ func TestForeign(t *testing.T) {
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
+		{"key end", "DELETE", "/v1/api-keys/%", key, ""},
+		{"key rotation", "POST", "/v1/api-keys/%/rotate", key, "{}"},
+	}
+	placeholder := regexp.MustCompile(`\{[a-z_]+\}`)
+	for _, rt := range h.api.RouteTable() {
+		shape := placeholder.ReplaceAllString(rt.Path, "%")
+		if shape == rt.Path || rt.Public {
+			continue
+		}
+		if !slices.ContainsFunc(tests, func(tt struct{ name, method, path, id, body string }) bool {
+			return tt.method == rt.Method && tt.path == shape
+		}) {
+			t.Errorf("%s %s names something of a workspace, and no row asks for another one's", rt.Method, rt.Path)
+		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +186,7 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
-	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks"} {
+	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/api-keys"} {
 		if r := h.send("GET", list, nil, stranger).want(t, 200); !bytes.Contains(r.body, []byte(`"data":[]`)) {
 			t.Errorf("GET %s shows a stranger %s", list, r.body)
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -28,11 +27,13 @@ const (
 	scopeConnectionsRead  = "connections:read"
 	scopeConnectionsWrite = "connections:write"
 	scopeFeedbackWrite    = "feedback:write"
+	scopeKeysAdmin        = "keys:admin"
+	scopeTracesIngest     = "traces:ingest"
 )
 
 // Scopes lists every scope that a key of this service may be given.
 func Scopes() []string {
-	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite, scopeFeedbackWrite}
+	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite, scopeFeedbackWrite, scopeKeysAdmin}
 }
 
 // access says who may call a route. The zero value is no declaration, and a
@@ -49,23 +50,42 @@ const (
 	scoped
 )
 
-// caller is who a request acts as. The zero value is nobody.
-type caller struct {
-	kind      string // local_owner or api_key
-	workspace core.WorkspaceID
-	actor     string
-	scopes    []string
-	key       store.Key
+// Kinds of caller.
+const (
+	KindOwner   = "local_owner"
+	KindKey     = "api_key"
+	KindIngest  = "ingest_key"
+	KindSession = "session"
+)
+
+// Caller is who a request acts as. The zero value is nobody.
+type Caller struct {
+	Kind string
+	// Workspace is "" for a session that names none.
+	Workspace core.WorkspaceID
+	Actor     string
+	Scopes    []string
+	Key       core.APIKey // of a key
+	// User, Role and Expires are those of a session; Role is "" without a
+	// workspace.
+	User    core.User
+	Role    core.Role
+	Expires core.Micros
 }
 
-func (c caller) known() bool { return c.kind != "" }
+func (c Caller) known() bool { return c.Kind != "" }
 
-func (c caller) scope() core.Scope { return core.Scope{Workspace: c.workspace, Actor: c.actor} }
+func (c Caller) scope() core.Scope {
+	return core.Scope{Workspace: c.Workspace, Actor: c.Actor, Ceiling: c.Key.Ceiling, Lineage: c.Key.Lineage}
+}
 
-func callerOf(ctx context.Context) caller {
-	c, _ := ctx.Value(callerKey).(caller)
+func callerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey).(Caller)
 	return c
 }
+
+// CallerOf is who a request acts as.
+func CallerOf(ctx context.Context) Caller { return callerOf(ctx) }
 
 // ScopeOf is on whose behalf a request acts.
 func ScopeOf(ctx context.Context) core.Scope { return scopeOf(ctx) }
@@ -104,36 +124,77 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-func (rt route) allows(c caller) error {
+func (rt route) allows(c Caller) error {
 	switch {
 	case rt.access == public:
 		return nil
 	case !c.known():
-		return core.Refuse(unauthenticated, "this route needs a credential: send Authorization: Bearer with an API key")
-	case rt.access == scoped && !slices.Contains(c.scopes, rt.scope):
-		return core.Refuse(insufficientScope, "this key lacks the scope %s", rt.scope).With("required", rt.scope)
+		return core.Refuse(unauthenticated, "this route needs a credential: send Authorization: Bearer with an API key or a sign-in")
+	case rt.access == scoped && c.Workspace == "":
+		return core.Refuse(core.Code(api.WorkspaceRequired), "a sign-in is good for all your workspaces; name one in X-Workspace-Id. Nothing was done")
+	case rt.access == scoped && !slices.Contains(c.Scopes, rt.scope):
+		return core.Refuse(insufficientScope, "this %s lacks the scope %s", c.noun(), rt.scope).With("required", rt.scope)
 	}
 	return nil
 }
 
+func (c Caller) noun() string {
+	if c.Kind == KindSession {
+		return "sign-in"
+	}
+	return "key"
+}
+
 // authenticate finds out who asks. No credential is nobody; a wrong one is an
 // error even where none is needed.
-func (s *Server) authenticate(r *http.Request) (caller, error) {
+func (s *Server) authenticate(r *http.Request) (Caller, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 {
-		return caller{}, nil
+		return Caller{}, nil
 	}
 	kind, token, ok := strings.Cut(headers[0], " ")
 	if len(headers) > 1 || !ok || !strings.EqualFold(kind, "Bearer") || !credential(token) {
-		return caller{}, core.Refuse(unauthenticated, "the Authorization header is not one Bearer credential")
+		return Caller{}, core.Refuse(unauthenticated, "the Authorization header is not one Bearer credential")
+	}
+	ws := core.WorkspaceID(r.Header.Get("X-Workspace-Id"))
+	if strings.HasPrefix(token, "ers_") && s.o.Sessions != nil {
+		return s.signedIn(r.Context(), token, ws)
 	}
 	c, err := s.identify(r.Context(), token)
 	if err != nil {
-		return caller{}, err
+		return Caller{}, err
 	}
-	if ws := r.Header.Get("X-Workspace-Id"); ws != "" && ws != string(c.workspace) {
-		return caller{}, core.Refuse(workspaceMismatch, "this credential belongs to another workspace than X-Workspace-Id names")
+	if ws != "" && ws != c.Workspace {
+		return Caller{}, core.Refuse(workspaceMismatch, "this credential belongs to another workspace than X-Workspace-Id names")
 	}
+	return c, nil
+}
+
+// signedIn is who an access token stands for. What they may do is what both the
+// sign-in was given and the role in the workspace has.
+func (s *Server) signedIn(ctx context.Context, token string, ws core.WorkspaceID) (Caller, error) {
+	v, ok, err := s.o.Sessions.SignedIn(ctx, token)
+	switch {
+	case err != nil:
+		return Caller{}, err
+	case !ok:
+		return Caller{}, core.Refuse(unauthenticated, "this credential is not known here")
+	case v.RevokedAt != 0, v.User.State != core.UserActive:
+		return Caller{}, core.Refuse(unauthenticated, "this sign-in has ended; sign in again")
+	case s.micros() >= v.ExpiresAt:
+		return Caller{}, core.Refuse(sessionExpired, "this access token has expired; refresh it")
+	}
+	c := Caller{Kind: KindSession, Workspace: ws, Actor: string(v.User.ID), User: v.User, Expires: v.ExpiresAt}
+	if ws == "" {
+		return c, nil
+	}
+	if c.Role, err = s.o.Sessions.RoleIn(ctx, v.User.ID, ws); err != nil {
+		return Caller{}, err
+	}
+	if c.Role == "" { // also for a workspace that does not exist
+		return Caller{}, core.Refuse(workspaceMismatch, "you are no member of the workspace that X-Workspace-Id names")
+	}
+	c.Scopes = core.Within(v.Scopes, c.Role.Scopes(Scopes()))
 	return c, nil
 }
 
@@ -151,25 +212,30 @@ func credential(t string) bool {
 	return true
 }
 
-func (s *Server) identify(ctx context.Context, token string) (caller, error) {
+func (s *Server) identify(ctx context.Context, token string) (Caller, error) {
 	if s.ownerSum != nil {
 		sum := sha256.Sum256([]byte(token))
 		if subtle.ConstantTimeCompare(sum[:], s.ownerSum) == 1 {
-			return caller{kind: "local_owner", workspace: core.Local, actor: "owner", scopes: Scopes()}, nil
+			return Caller{Kind: KindOwner, Workspace: core.Local, Actor: "owner", Scopes: Scopes()}, nil
 		}
 	}
 	k, ok, err := s.o.Keys.Identify(ctx, token)
 	switch {
 	case err != nil:
-		return caller{}, err
+		return Caller{}, err
 	case !ok:
-		return caller{}, core.Refuse(unauthenticated, "this credential is not known here")
+		return Caller{}, core.Refuse(unauthenticated, "this credential is not known here")
 	case k.RevokedAt != 0:
-		return caller{}, core.Refuse(keyRevoked, "this key was revoked")
+		return Caller{}, core.Refuse(keyRevoked, "this key was revoked")
 	case k.ExpiresAt != 0 && s.micros() >= k.ExpiresAt:
-		return caller{}, core.Refuse(sessionExpired, "this key has expired")
+		return Caller{}, core.Refuse(sessionExpired, "this key has expired")
 	}
-	return caller{kind: "api_key", workspace: k.Workspace, actor: k.ID, scopes: k.Scopes, key: k}, nil
+	c := Caller{Kind: KindKey, Workspace: k.Workspace, Actor: k.ID, Scopes: k.Scopes, Key: k}
+	if strings.HasPrefix(k.Prefix, "eri_") || k.Connection != "" {
+		// Such a key sits in a program that only sends; it never does more.
+		c.Kind, c.Scopes = KindIngest, core.Within(k.Scopes, []string{scopeTracesIngest})
+	}
+	return c, nil
 }
 
 // Requests a minute.
@@ -183,13 +249,13 @@ const (
 // service has no limit, and what reaches a local service comes from his
 // machine. Nor has loopback otherwise: there stands a proxy that speaks for
 // many.
-func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c caller) error {
+func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c Caller) error {
 	var wait time.Duration
 	switch {
-	case s.owner != nil && c.kind != "api_key", !c.known() && rt.tag == "service":
+	case s.owner != nil && (!c.known() || c.Kind == KindOwner), !c.known() && rt.tag == "service":
 		return nil
 	case c.known():
-		wait = s.byKey.Take(c.actor, s.o.Now())
+		wait = s.byKey.Take(c.Actor, s.o.Now())
 	default:
 		from, ok := ratelimit.Network(r.RemoteAddr)
 		if !ok {

@@ -10,14 +10,14 @@ import (
 type RouteFacts struct {
 	Method, Path, Scope string
 	Public, Body        bool
-	Upload              bool
+	Upload, Form        bool
 }
 
 // RouteTable is the table that the server was made from.
 func (s *Server) RouteTable() []RouteFacts {
 	var out []RouteFacts
 	for _, rt := range s.routes() {
-		out = append(out, RouteFacts{rt.method, rt.path, rt.scope, rt.access == public, rt.body, rt.upload})
+		out = append(out, RouteFacts{rt.method, rt.path, rt.scope, rt.access == public, rt.body, rt.upload, rt.form})
 	}
 	return out
 }

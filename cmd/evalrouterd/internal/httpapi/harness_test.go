@@ -25,6 +25,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
@@ -54,6 +55,7 @@ var began = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 type harness struct {
 	*httptest.Server
 	t       testing.TB
+	path    string
 	api     *httpapi.Server
 	store   *store.Store
 	catalog *catalog.Catalog
@@ -61,6 +63,8 @@ type harness struct {
 	changes *changes
 	keys    *tokens
 	mine    *private.Handlers
+	who     *accounts.Handlers
+	master  *seal.Master
 	log     *syncBuffer
 	now     atomic.Int64
 	ids     atomic.Int64
@@ -71,11 +75,12 @@ type option func(*httpapi.Options)
 
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]store.Key{}}, log: &syncBuffer{}}
+	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
 	ctx := t.Context()
 	var err error
-	h.store, err = store.Open(ctx, store.Options{Path: filepath.Join(t.TempDir(), "test.db"), Now: h.clock})
+	h.path = filepath.Join(t.TempDir(), "test.db")
+	h.store, err = store.Open(ctx, store.Options{Path: h.path, Now: h.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,13 +136,15 @@ func (h *harness) build(opts []option) {
 				{Kind: discover.VLLM, BaseURL: "http://127.0.0.1:8000/v1", NeedsKey: true},
 			}, discover.Ports()
 		},
-		Catalog: h.catalog, Runs: h.store, Answers: h.store, Accounts: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
+		Catalog: h.catalog, Runs: h.store, Answers: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
 		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()},
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
+	h.accounts(&o, master)
 	o.Subjects = []httpapi.Subject{
+		h.who,
 		h.mine,
 		&group.Handlers{
 			Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer,
@@ -176,9 +183,9 @@ func (h *harness) workspace(w core.WorkspaceInfo) {
 }
 
 // key makes a token with scopes for a workspace.
-func (h *harness) key(w core.WorkspaceID, change func(*store.Key), scopes ...string) string {
+func (h *harness) key(w core.WorkspaceID, change func(*core.APIKey), scopes ...string) string {
 	token := fmt.Sprintf("erk_%d", h.ids.Add(1))
-	k := store.Key{ID: "key-" + token, Workspace: w, Name: "test", Prefix: token, Scopes: scopes, CreatedAt: core.Micros(h.now.Load())}
+	k := core.APIKey{ID: "key-" + token, Workspace: w, Name: "test", Prefix: token, Scopes: scopes, CreatedAt: core.Micros(h.now.Load())}
 	if change != nil {
 		change(&k)
 	}
@@ -198,10 +205,10 @@ func (s still) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Er
 // tokens are API keys by what callers send.
 type tokens struct {
 	mu      sync.Mutex
-	byToken map[string]store.Key
+	byToken map[string]core.APIKey
 }
 
-func (k *tokens) Identify(_ context.Context, token string) (store.Key, bool, error) {
+func (k *tokens) Identify(_ context.Context, token string) (core.APIKey, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key, ok := k.byToken[token]

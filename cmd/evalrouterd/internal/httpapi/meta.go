@@ -18,7 +18,8 @@ import (
 // feature_unavailable or not_found.
 func (s *Server) features() map[string]bool {
 	all := map[string]bool{
-		"groups": false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": true,
+		"accounts": s.o.Sessions != nil,
+		"groups":   false, "resume": false, "private_benchmarks": false, "huggingface_import": false, "traces": false, "datasets": false, "export_html": true,
 	}
 	for _, subject := range s.o.Subjects {
 		for _, f := range subject.Features() {
@@ -36,10 +37,14 @@ func (s *Server) models() int {
 	return 1
 }
 
+// Features says what this version has.
+func (s *Server) Features() map[string]bool { return s.features() }
+
 func (s *Server) getMeta(context.Context, *none) (*answer[api.MetaRecord], error) {
 	return reply(api.MetaRecord{
 		Service: "evalrouterd", Version: s.o.Version, APIVersion: "v1", StartedAt: s.started.UTC(), Features: s.features(),
-		Limits: api.MetaLimits{MaxModelsPerRun: s.models(), MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample, SourceMaxBytes: core.MaxSourceBytes, SourceMaxRows: core.MaxSourceRows},
+		Limits:    api.MetaLimits{MaxModelsPerRun: s.models(), MaxChargeMicrousd: core.MaxCap, SampleCountMax: core.MaxSample, SourceMaxBytes: core.MaxSourceBytes, SourceMaxRows: core.MaxSourceRows},
+		WebOrigin: s.o.WebOrigin,
 	}), nil
 }
 

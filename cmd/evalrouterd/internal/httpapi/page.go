@@ -64,6 +64,11 @@ func slicePage[T, R any](kind string, all []T, p Paging, name func(T) string, re
 	return reply(out), nil
 }
 
+// SlicePage pages a list that is read whole, by the name of its last element.
+func SlicePage[T, R any](kind string, all []T, p Paging, name func(T) string, record func(T) R) (*Answer[api.Page[R]], error) {
+	return slicePage(kind, all, p, name, record)
+}
+
 // Place is where the page of a list begins that is ordered by time and id; nil
 // for the first.
 func (p Paging) Place(kind string) (*core.Place, error) {

@@ -23,6 +23,7 @@ type route struct {
 	scope        string
 	body         bool
 	upload       bool // the body is a file, which the handler reads
+	form         bool // as OAuth's standards have it, outside the gate
 	tag          string
 	register     func(*Server, route)
 }
@@ -145,17 +146,48 @@ func (modelSchema) Schema(r huma.Registry) *huma.Schema {
 // others, and its errors leave the same way.
 type Route struct {
 	Method, Path, ID, Summary, Tag string
-	// Scope is what a caller needs.
-	Scope string
+	// Scope is what a caller needs; without one, Access says who may call.
+	Scope  string
+	Access Access
 	// Body says that there is a JSON body, Upload that the body is a file
 	// (UploadOf).
 	Body, Upload bool
 	made         route
 }
 
+// Access says who may call a route without a scope.
+type Access int
+
+// Who may call a route without a scope.
+const (
+	AccessAny    = Access(anyCaller)
+	AccessPublic = Access(public)
+)
+
+func (r Route) line() route {
+	a := access(r.Access)
+	if r.Scope != "" {
+		a = scoped
+	}
+	return route{method: r.Method, path: r.Path, id: r.ID, summary: r.Summary, access: a, scope: r.Scope, body: r.Body, upload: r.Upload, tag: r.Tag}
+}
+
 // On gives a route its handler.
 func On[I, O any](r Route, fn func(*Server, context.Context, *I) (*O, error)) Route {
-	r.made = route{method: r.Method, path: r.Path, id: r.ID, summary: r.Summary, access: scoped, scope: r.Scope, body: r.Body, upload: r.Upload, tag: r.Tag}.on(handle(fn))
+	r.made = r.line().on(handle(fn))
+	return r
+}
+
+// Form gives a public route a handler of its own. Such routes follow the
+// standards of OAuth instead of this API: forms, and their own kind of error.
+func Form(r Route, h http.HandlerFunc) Route {
+	r.made = r.line()
+	r.made.form = true
+	r.made = r.made.on(func(s *Server, rt route) {
+		s.api.OpenAPI().AddOperation(&huma.Operation{OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Tags: []string{rt.tag},
+			Responses: map[string]*huma.Response{"default": {Description: "As RFC 6749, 7009 and 8628 say"}}})
+		s.mux.HandleFunc(rt.method+" "+rt.path, h)
+	})
 	return r
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"path"
 	"runtime/debug"
@@ -17,7 +18,23 @@ const (
 	requestIDKey contextKey = iota
 	callerKey
 	uploadKey
+	addressKey
 )
+
+// AddressOf is where a request came from, for the log of changes.
+func AddressOf(ctx context.Context) string {
+	a, _ := ctx.Value(addressKey).(string)
+	return a
+}
+
+// Address is the address of a remote end without its port.
+func Address(remote string) string {
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		return ""
+	}
+	return host
+}
 
 func requestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey).(string)
@@ -64,7 +81,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.served(start)
 	w := &response{ResponseWriter: rw}
 	id := s.newRequestID()
-	ctx := context.WithValue(r.Context(), requestIDKey, id)
+	ctx := context.WithValue(context.WithValue(r.Context(), requestIDKey, id), addressKey, Address(r.RemoteAddr))
 	r = r.WithContext(ctx)
 	h := w.Header()
 	h.Set("X-Request-Id", id)

@@ -274,8 +274,8 @@ func TestParameters(t *testing.T) {
 // TestPanic turns a fault of a handler into an answer and a line of the log.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(o *httpapi.Options) { o.Accounts = nil })
-	h.send("GET", "/v1/credits", nil).refused(t, 500, "internal_error")
+	h := newHarness(t, func(o *httpapi.Options) { o.Connections = nil })
+	h.send("GET", "/v1/connections", nil).refused(t, 500, "internal_error")
 	if !strings.Contains(h.log.String(), "request panicked") {
 		t.Error("the log does not tell")
 	}
@@ -401,28 +401,28 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// brokenAccounts fails as a full disk does.
-type brokenAccounts struct {
-	httpapi.Accounts
+// brokenConnections fail as a full disk does.
+type brokenConnections struct {
+	httpapi.Connections
 	err error
 }
 
-func (b *brokenAccounts) Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error) {
-	return core.Credits{}, fmt.Errorf("read credits: %w", b.err)
+func (b *brokenConnections) List(context.Context, core.Scope) ([]core.ConnectionInfo, error) {
+	return nil, fmt.Errorf("list connections: %w", b.err)
 }
 
 // TestStorageFull tells the owner where there is no room, others that there
 // is none, and the log once a minute.
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
-	broken := &brokenAccounts{}
-	h := newHarness(t, func(o *httpapi.Options) { o.Accounts, o.DataDir = broken, "/srv/data-of-the-test" })
+	broken := &brokenConnections{}
+	h := newHarness(t, func(o *httpapi.Options) { o.Connections, o.DataDir = broken, "/srv/data-of-the-test" })
 	told := 0
 	for _, broken.err = range []error{syscall.ENOSPC, syscall.EDQUOT, &os.PathError{Op: "write", Path: "x", Err: syscall.EIO}} {
 		h.now.Add(61_000_000)
 		told++
 		for range 3 {
-			if p := h.send("GET", "/v1/credits", nil).refused(t, 507, "storage_full"); !strings.Contains(p.Error.Message, "/srv/data-of-the-test") {
+			if p := h.send("GET", "/v1/connections", nil).refused(t, 507, "storage_full"); !strings.Contains(p.Error.Message, "/srv/data-of-the-test") {
 				t.Errorf("the owner is told %q", p.Error.Message)
 			}
 			if n := strings.Count(h.log.String(), "storage is full"); n != told {
@@ -430,8 +430,8 @@ func TestStorageFull(t *testing.T) {
 			}
 		}
 	}
-	h = newHarness(t, func(o *httpapi.Options) { o.Accounts, o.DataDir, o.Owner = broken, "/srv/data-of-the-test", "" })
-	if p := h.send("GET", "/v1/credits", nil, as(h.key(core.Local, nil, "billing:read"))).refused(t, 507, "storage_full"); strings.Contains(p.Error.Message, "/srv") {
+	h = newHarness(t, func(o *httpapi.Options) { o.Connections, o.DataDir, o.Owner = broken, "/srv/data-of-the-test", "" })
+	if p := h.send("GET", "/v1/connections", nil, as(h.key(core.Local, nil, "connections:read"))).refused(t, 507, "storage_full"); strings.Contains(p.Error.Message, "/srv") {
 		t.Errorf("a stranger is told %q", p.Error.Message)
 	}
 }

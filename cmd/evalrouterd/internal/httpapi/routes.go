@@ -2,14 +2,13 @@ package httpapi
 
 import "net/http"
 
-// routes is the whole HTTP surface. The first 26 are the published contract of
-// existing clients; the others are this service's own.
+// routes is the whole HTTP surface. Account routes and those of
+// workspaces' own data come from the packages beside this one.
 func (s *Server) routes() []route {
 	var all []route
 	all = append(all, catalogRoutes()...)
 	all = append(all, connectionRoutes()...)
 	all = append(all, runRoutes()...)
-	all = append(all, accountRoutes()...)
 	for _, subject := range s.o.Subjects {
 		for _, r := range subject.Routes() {
 			all = append(all, r.made)
@@ -72,21 +71,6 @@ func runRoutes() []route {
 		read("/v1/runs/{id}/export", "export-run", "A finished run as a file").on(handle((*Server).exportRun)),
 		write("/v1/evaluations", "create-evaluation", "Quote and start in one step", true).on(handle((*Server).createEvaluation)),
 		read("/v1/evaluations/{id}", "get-evaluation", "A run that was started so").on(handle((*Server).getRun)),
-	}
-}
-
-func accountRoutes() []route {
-	return []route{
-		route{method: http.MethodGet, path: "/v1/credits", id: "get-credits", summary: "Balance, held and available", access: scoped, scope: scopeBillingRead, tag: "account"}.
-			on(handle((*Server).getCredits)),
-		route{method: http.MethodGet, path: "/v1/credits/ledger", id: "list-ledger", summary: "Every movement of credit", access: scoped, scope: scopeBillingRead, tag: "account"}.
-			on(handle((*Server).listLedger)),
-		route{method: http.MethodGet, path: "/v1/auth/whoami", id: "whoami", summary: "Who the credential is", access: anyCaller, tag: "account"}.
-			on(handle((*Server).whoami)),
-		route{method: http.MethodGet, path: "/v1/workspaces", id: "list-workspaces", summary: "Workspaces of the credential", access: anyCaller, tag: "account"}.
-			on(handle((*Server).listWorkspaces)),
-		route{method: http.MethodGet, path: "/v1/workspaces/{id}", id: "get-workspace", summary: "One workspace", access: anyCaller, tag: "account"}.
-			on(handle((*Server).getWorkspace)),
 	}
 }
 

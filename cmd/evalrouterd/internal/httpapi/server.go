@@ -57,13 +57,6 @@ type Answers interface {
 	Billed(context.Context, core.Scope, core.RunID, int, int) ([]history.BilledCall, error)
 }
 
-// Accounts reads workspaces and their money.
-type Accounts interface {
-	Workspace(context.Context, core.WorkspaceID) (core.WorkspaceInfo, error)
-	Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error)
-	Entries(context.Context, core.Scope, history.EntryQuery) ([]history.Entry, error)
-}
-
 // Connections keeps users' own endpoints.
 type Connections interface {
 	Create(context.Context, core.Scope, connection.New) (core.ConnectionInfo, error)
@@ -78,7 +71,14 @@ type Connections interface {
 // Keys finds API keys. ok is false for one that does not exist; a revoked or
 // expired key is found.
 type Keys interface {
-	Identify(ctx context.Context, token string) (k store.Key, ok bool, err error)
+	Identify(ctx context.Context, token string) (k core.APIKey, ok bool, err error)
+}
+
+// Sessions finds people by their access tokens, and their roles. ok is false
+// for a token that does not exist; one that has ended is found.
+type Sessions interface {
+	SignedIn(ctx context.Context, token string) (v core.SignedIn, ok bool, err error)
+	RoleIn(context.Context, core.UserID, core.WorkspaceID) (core.Role, error)
 }
 
 // Subject is a package of handlers: its routes, and the features that a client is
@@ -105,12 +105,13 @@ type Options struct {
 	Admission   Admission
 	Runs        Runs
 	Answers     Answers
-	Accounts    Accounts
 	Connections Connections
 	Keys        Keys
-	Changes     Changes
-	Waker       Waker
-	Adapters    provider.Set
+	// Sessions is nil where nobody signs in.
+	Sessions Sessions
+	Changes  Changes
+	Waker    Waker
+	Adapters provider.Set
 	// Subjects are what other packages of handlers add.
 	Subjects []Subject
 	// Discover looks for model servers on this machine; nil where callers are
@@ -131,6 +132,8 @@ type Options struct {
 	// Random fills b with random bytes.
 	Random  func(b []byte)
 	Version string
+	// WebOrigin is where people's browsers find this service, "" for nowhere.
+	WebOrigin string
 	// SpoolDir holds exports while they are made; "" is the system's.
 	SpoolDir string
 	// DataDir is where the installation is, for the log and its owner.

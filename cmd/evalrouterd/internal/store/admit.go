@@ -157,6 +157,9 @@ func (t *tx) insertRun(r core.Run, q core.Quote) error {
 
 // hold sets the run's possible charge aside and records who consented.
 func (t *tx) hold(a core.Admission, r core.Run, q core.Quote) error {
+	if err := t.withinCeiling(a.Scope, r.Cap); err != nil {
+		return err
+	}
 	err := t.move(transfer{id: a.TransferID, workspace: r.Workspace, book: r.Book, from: accAvailable, to: accHeld, amount: r.Held, code: "hold", run: r.ID})
 	if errors.Is(err, errShort) {
 		var have usd.Micro

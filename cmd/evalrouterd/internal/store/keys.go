@@ -4,54 +4,32 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
+	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// Key is an API key as it is kept: a keyed hash, never the secret.
-type Key struct {
-	ID        string
-	Workspace core.WorkspaceID
-	Name      string
-	Prefix    string // the public part, by which a key is found
-	MAC       []byte
-	Scopes    []string
-	CreatedAt core.Micros
-	ExpiresAt core.Micros // 0 = never
-	RevokedAt core.Micros // 0 = not revoked
-}
-
-// InsertKey keeps a new key.
-func (s *Store) InsertKey(ctx context.Context, k Key) error {
-	return s.writer.ask(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO api_keys (id, workspace_id, name, prefix, mac, scopes, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			k.ID, string(k.Workspace), k.Name, k.Prefix, k.MAC, strings.Join(k.Scopes, " "), int64(t.now), int64(k.ExpiresAt))
-		return err
-	})
-}
-
-// KeyByPrefix finds a key; ok is false when there is none.
-func (s *Store) KeyByPrefix(ctx context.Context, prefix string) (k Key, ok bool, err error) {
-	var scopes string
-	err = s.read.QueryRowContext(ctx, `SELECT id, workspace_id, name, prefix, mac, scopes, created_at, expires_at, revoked_at FROM api_keys WHERE prefix = $1`, prefix).
-		Scan(&k.ID, &k.Workspace, &k.Name, &k.Prefix, &k.MAC, &scopes, &k.CreatedAt, &k.ExpiresAt, &k.RevokedAt)
-	if errors.Is(err, sql.ErrNoRows) {
-		return k, false, nil
+// withinCeiling refuses a run whose cap could take the actor's key beyond what
+// it may spend. The writer makes the sum and the run one step.
+func (t *tx) withinCeiling(sc core.Scope, more usd.Micro) error {
+	if sc.Ceiling == 0 {
+		return nil
 	}
-	k.Scopes = strings.Fields(scopes)
-	return k, err == nil, err
-}
-
-// RevokeKey ends a key at once.
-func (s *Store) RevokeKey(ctx context.Context, w core.WorkspaceID, id string) error {
-	return s.writer.ask(ctx, func(t *tx) error {
-		n, err := t.exec(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND workspace_id = $3 AND revoked_at = 0`, int64(t.now), id, string(w))
-		if err == nil && n == 0 {
-			return core.Missing("key")
-		}
-		return err
-	})
+	// The next admission of this key waits here, whichever process it is in.
+	if err := t.one(`UPDATE api_keys SET ceiling = ceiling WHERE id = $1`, sc.Lineage); err != nil {
+		return fmt.Errorf("lock the key's ceiling: %w", err)
+	}
+	var spent usd.Micro
+	if err := t.row(access.SpentByLineage, sc.Lineage).Scan(&spent); err != nil {
+		return fmt.Errorf("sum what the key spent: %w", err)
+	}
+	if spent+more <= sc.Ceiling {
+		return nil
+	}
+	return core.Refuse(core.SpendCeilingReached, "this key may spend %s in all; %s of that is spent or set aside, and this cap is %s. Nothing was started", sc.Ceiling, spent, more).
+		With("ceiling_microusd", sc.Ceiling.Wire()).With("spent_microusd", spent.Wire())
 }
 
 // Meta reads a setting of the installation; "" when it is not set.

@@ -94,23 +94,27 @@ func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s !
 // existing one is left as it is; made says whether it is new.
 func (s *Store) CreateWorkspace(ctx context.Context, w core.WorkspaceInfo) (made bool, err error) {
 	err = s.writer.ask(ctx, func(t *tx) error {
-		n, err := t.exec(`INSERT INTO workspaces (id, slug, name, epoch, practice, created_at) VALUES ($1, $2, $3, 1, $4, $5)
-			ON CONFLICT (id) DO NOTHING`, string(w.ID), w.Slug, w.Name, flag(w.Practice), int64(t.now))
-		made = n == 1
-		if err != nil || !made {
-			return err
-		}
-		for _, b := range []core.Book{core.CreditBook, core.PracticeBook} {
-			for _, k := range accountKinds {
-				if _, err := t.exec(`INSERT INTO ledger_accounts (id, workspace_id, book, kind, balance, allow_negative) VALUES ($1, $2, $3, $4, 0, $5)`,
-					accountID(w.ID, b, k.kind), string(w.ID), string(b), k.kind, k.negative); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		made, err = t.newWorkspace(w)
+		return err
 	})
 	return made, err
+}
+
+func (t *tx) newWorkspace(w core.WorkspaceInfo) (made bool, err error) {
+	n, err := t.exec(`INSERT INTO workspaces (id, slug, name, epoch, practice, created_at) VALUES ($1, $2, $3, 1, $4, $5)
+		ON CONFLICT (id) DO NOTHING`, string(w.ID), w.Slug, w.Name, flag(w.Practice), int64(t.now))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	for _, b := range []core.Book{core.CreditBook, core.PracticeBook} {
+		for _, k := range accountKinds {
+			if _, err := t.exec(`INSERT INTO ledger_accounts (id, workspace_id, book, kind, balance, allow_negative) VALUES ($1, $2, $3, $4, 0, $5)`,
+				accountID(w.ID, b, k.kind), string(w.ID), string(b), k.kind, k.negative); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 func flag(b bool) int {

@@ -511,19 +511,19 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	onEach(t, func(t *testing.T, d *db) {
-		d.check(d.InsertKey(ctx, store.Key{ID: "k1", Workspace: "w1", Name: "ci", Prefix: "abcd", MAC: []byte{9}, Scopes: []string{"eval:read", "eval:write"}}))
-		k, ok, err := d.KeyByPrefix(ctx, "abcd")
+		d.check(d.Access().AddKey(ctx, core.APIKey{ID: "k1", Workspace: "w1", Name: "ci", Prefix: "abcd", MAC: []byte{9}, Scopes: []string{"eval:read", "eval:write"}}, by("u")))
+		k, ok, err := d.Access().KeyByPrefix(ctx, "abcd")
 		if err != nil || !ok || len(k.Scopes) != 2 || k.RevokedAt != 0 {
 			t.Fatalf("key %+v %v %v", k, ok, err)
 		}
-		if _, ok, err := d.KeyByPrefix(ctx, "none"); ok || err != nil {
+		if _, ok, err := d.Access().KeyByPrefix(ctx, "none"); ok || err != nil {
 			t.Errorf("missing key: %v %v", ok, err)
 		}
-		if err := d.RevokeKey(ctx, "w2", "k1"); !refused(err, core.NotFound) {
+		if err := d.Access().RevokeKey(ctx, "w2", "k1", by("u")); !refused(err, core.NotFound) {
 			t.Errorf("another workspace revokes: %v", err)
 		}
-		d.check(d.RevokeKey(ctx, "w1", "k1"))
-		if k, _, _ := d.KeyByPrefix(ctx, "abcd"); k.RevokedAt == 0 {
+		d.check(d.Access().RevokeKey(ctx, "w1", "k1", by("u")))
+		if k, _, _ := d.Access().KeyByPrefix(ctx, "abcd"); k.RevokedAt == 0 {
 			t.Error("not revoked")
 		}
 		d.check(d.SetMeta(ctx, "a", "1"))

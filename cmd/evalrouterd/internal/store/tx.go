@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
@@ -152,6 +153,10 @@ func (d door) Exec(q string, args ...any) (int64, error) { return d.exec(q, args
 func (d door) One(q string, args ...any) error           { return d.one(q, args...) }
 func (d door) Row(q string, args ...any) private.Row     { return d.row(q, args...) }
 func (d door) Now() core.Micros                          { return d.now }
+func (d door) NewWorkspace(w core.WorkspaceInfo) (bool, error) {
+	return d.newWorkspace(w)
+}
+
 func (d door) Recall(sc core.Scope, o core.Once) (out core.Admitted, ok bool, err error) {
 	ok, err = d.replay(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, &out)
 	return out, ok, err
@@ -189,5 +194,12 @@ func (d mailbox) Row(q string, args ...any) feedback.Row { return d.row(q, args.
 func (s *Store) Feedback() *feedback.Store {
 	return feedback.New(s.read, func(ctx context.Context, fn func(feedback.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(mailbox{door{t}}) })
+	})
+}
+
+// Access is what is kept of who may do what.
+func (s *Store) Access() *access.Store {
+	return access.New(s.read, s.Now, func(ctx context.Context, fn func(access.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
 	})
 }

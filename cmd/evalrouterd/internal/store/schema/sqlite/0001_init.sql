@@ -139,8 +139,11 @@ CREATE TABLE consents (
 
 CREATE TABLE api_keys (
   id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, prefix TEXT NOT NULL UNIQUE,
-  mac BLOB NOT NULL, scopes TEXT NOT NULL, connection_id TEXT, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL DEFAULT 0,
+  mac BLOB NOT NULL, scopes TEXT NOT NULL, connection_id TEXT NOT NULL DEFAULT '', created_by TEXT NOT NULL DEFAULT '', lineage TEXT NOT NULL,
+  ceiling INTEGER NOT NULL DEFAULT 0 CHECK (ceiling >= 0), created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL DEFAULT 0,
   revoked_at INTEGER NOT NULL DEFAULT 0, last_used_at INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX api_keys_workspace ON api_keys (workspace_id, created_at, id);
+CREATE INDEX api_keys_lineage ON api_keys (lineage);
 
 -- What workspaces bring: files in chunks, which go when a source fails or is
 -- archived, imports of such files, and the benchmarks that are made of them.

@@ -1,0 +1,156 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/courier"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/oauth"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/password"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
+)
+
+var (
+	_ identity.People   = (*access.Store)(nil)
+	_ identity.Sessions = (*access.Store)(nil)
+	_ identity.Members  = (*access.Store)(nil)
+	_ identity.Keys     = (*access.Store)(nil)
+	_ oauth.Store       = (*access.Store)(nil)
+	_ accounts.Access   = (*access.Store)(nil)
+	_ httpapi.Sessions  = sessions{}
+)
+
+// Turns a minute: of one address that begins sign-ins, and of whatever is tried
+// for one account.
+const (
+	signInRate = 10
+	triesRate  = 10
+)
+
+// signIn is how people sign in at a service. The zero value is a service where
+// nobody does.
+type signIn struct {
+	// origin is where browsers find the service, "" for nowhere.
+	origin string
+	mail   *courier.Courier
+}
+
+// signIn declares the flags of people's sign-in.
+func (f *flagSet) signIn() func(System) (signIn, error) {
+	origin := f.StringLong("web-origin", "", "`URL` under which browsers find this service, such as https://eval.example.org; people sign in there. By default that of a loopback address, and none otherwise")
+	file := f.StringLong("mail-file", "", "a `FILE` with the mail server, readable by its owner only: {\"address\":\"HOST:PORT\",\"from\":\"...\",\"user\":\"...\",\"password\":\"...\"}. Without it you approve accounts with 'evalrouterd accounts approve'")
+	return func(sys System) (signIn, error) {
+		out := signIn{origin: strings.TrimSuffix(*origin, "/")}
+		if out.origin != "" && !webOrigin(out.origin) {
+			return out, refuse("invalid_input", "--web-origin is https://HOST or https://HOST:PORT, or http:// and a loopback address; nothing was started")
+		}
+		if *file == "" {
+			return out, nil
+		}
+		text, err := readSecretFile(*file)
+		if err != nil {
+			return out, refuse("invalid_input", "the file with the mail server cannot be used: %s; nothing was started", reason(err))
+		}
+		if out.mail, err = courier.Parse([]byte(text), sys.now); err != nil {
+			return out, refuse("invalid_input", "the file with the mail server cannot be used: %s; nothing was started", err)
+		}
+		return out, nil
+	}
+}
+
+// webOrigin says whether an address is an origin that cookies are safe at.
+func webOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || strings.ToLower(text) != text {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && addr.IsLoopback())
+}
+
+// at fills in the origin of a loopback listener.
+func (s signIn) at(l netip.AddrPort) signIn {
+	if s.origin == "" && l.Addr().IsLoopback() {
+		s.origin = "http://" + l.String()
+	}
+	return s
+}
+
+// people decides about accounts and keys.
+func (s *service) people(o options) *identity.Service {
+	a := s.store.Access()
+	out := &identity.Service{
+		People: a, Sessions: a, Members: a, Keys: a, Hasher: password.New(password.Usual(), rand.Reader), Master: s.master, Draw: drawKey, Code: drawCode,
+		NewID: newID, NewEntry: newCallID, Now: s.store.Now, Origin: o.signIn.origin, Tries: ratelimit.New(triesRate),
+	}
+	if o.signIn.mail != nil {
+		out.Mail = o.signIn.mail
+	}
+	return out
+}
+
+// accounts is the routes of who somebody is.
+func (s *service) accounts(o options, people *identity.Service) *accounts.Handlers {
+	a := s.store.Access()
+	h := &accounts.Handlers{
+		Money: s.store, Access: a, People: people, Often: ratelimit.New(signInRate), Origin: o.signIn.origin, Now: s.store.Now,
+		Fault: func(_ context.Context, err error) { s.log.Error("request failed", "error", err.Error()) },
+	}
+	if o.signIn.origin == "" {
+		return h
+	}
+	h.SignIn = &oauth.Service{
+		Store: a, Ender: a, People: a, Master: s.master, Draw: drawKey, Code: drawCode, Salt: randomBytes, NewID: newID, NewEntry: newCallID,
+		Now: s.store.Now, Scopes: httpapi.Scopes(), Origin: o.signIn.origin, Guesses: oauth.NewGuesses(),
+	}
+	return h
+}
+
+func drawKey(kind seal.Kind) (seal.Key, error) { return seal.NewKey(kind, rand.Reader) }
+
+// drawCode draws a code that a person types.
+func drawCode() (string, error) {
+	b := make([]byte, oauth.CodeLen)
+	for i := range b {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(oauth.Alphabet))))
+		if err != nil {
+			return "", fmt.Errorf("draw a code: %w", err)
+		}
+		b[i] = oauth.Alphabet[n.Int64()]
+	}
+	return string(b), nil
+}
+
+// sessions finds people by their access tokens.
+type sessions struct {
+	*access.Store
+	master *seal.Master
+}
+
+// SignedIn finds whom a token stands for. A mistyped one never reaches the
+// database; an unknown one costs as much time as a known one.
+func (s sessions) SignedIn(ctx context.Context, token string) (core.SignedIn, bool, error) {
+	key, err := seal.ParseKey(token)
+	if err != nil || key.Kind() != seal.SessionKey {
+		return core.SignedIn{}, false, nil
+	}
+	v, ok, err := s.Store.SignedIn(ctx, key.Prefix())
+	if err != nil {
+		return v, false, err
+	}
+	if !ok {
+		v.MAC = nil
+	}
+	return v, s.master.Matches(key, v.MAC), nil
+}
