@@ -249,3 +249,15 @@ func TestCredits_CRD05_scope(t *testing.T) {
 	h.send("GET", "/v1/credits", nil, as(h.key(core.Local, nil, "billing:read"))).want(t, 200)
 	h.send("GET", "/v1/credits", nil, as(h.key(core.Local, nil, "eval:read", "eval:write"))).refused(t, 403, "insufficient_scope")
 }
+
+// TestCredits_CRD04_session shows that a sign-in reads the balance.
+func TestCredits_CRD04_session(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	ada := h.person("ada")
+	h.joins(ada, core.Local, core.RoleViewer)
+	here := header("X-Workspace-Id", string(core.Local))
+	h.send("GET", "/v1/credits", nil, as(h.session(ada)), here).want(t, 200)
+	h.send("GET", "/v1/credits/ledger", nil, as(h.session(ada)), here).want(t, 200)
+	h.send("GET", "/v1/credits", nil, as(h.session(ada, "eval:read")), here).refused(t, 403, "insufficient_scope")
+}
