@@ -74,6 +74,7 @@ func broken() map[string][][]string {
 		"the hub only fetches":               {{d + "byob/hub -> " + d + "netguard"}},
 		"own benchmarks below":               {{d + "byob -> " + d + "store"}},
 		"people are decided below":           {{d + "oauth -> " + d + "store/access"}, {d + "identity -> database/sql"}},
+		"pages beside the API":               {{d + "web -> " + d + "httpapi"}},
 		"one hash of passwords":              {{d + "identity -> golang.org/x/crypto/argon2"}},
 		"one sender of mail":                 {{d + "identity -> net/smtp"}},
 		"engine and store apart":             {{d + "engine -> " + d + "store"}},

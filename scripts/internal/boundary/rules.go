@@ -223,6 +223,11 @@ func serviceRules() []Rule {
 			Why:  "who may do what is decided over what the store keeps, and said alike by pages and routes",
 		},
 		{
+			Name: "pages beside the API", From: []string{daemon + "/web/..."},
+			Deny: []string{daemon + "/httpapi/...", daemon + "/engine/...", daemon + "/provider/...", daemon + "/admission/...", "third"},
+			Why:  "a page shows and asks; it speaks to no model, and needs no library for it",
+		},
+		{
 			Name: "one hash of passwords", From: []string{"ours"}, Except: []string{daemon + "/password/..."},
 			Deny: []string{"golang.org/x/crypto/argon2/..."}, Why: "the costs of a password's hash stand in one place",
 		},

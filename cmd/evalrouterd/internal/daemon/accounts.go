@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math/big"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
 
 var (
@@ -29,6 +31,8 @@ var (
 	_ oauth.Store       = (*access.Store)(nil)
 	_ accounts.Access   = (*access.Store)(nil)
 	_ httpapi.Sessions  = sessions{}
+	_ web.Reader        = (*access.Store)(nil)
+	_ web.Ender         = (*access.Store)(nil)
 )
 
 // Turns a minute: of one address that begins sign-ins, and of whatever is tried
@@ -115,6 +119,23 @@ func (s *service) accounts(o options, people *identity.Service) *accounts.Handle
 		Now: s.store.Now, Scopes: httpapi.Scopes(), Origin: o.signIn.origin, Guesses: oauth.NewGuesses(),
 	}
 	return h
+}
+
+// web is the pages on which people do all that.
+func (s *service) web(who *accounts.Handlers) (*web.Server, error) {
+	a := s.store.Access()
+	return web.New(web.Options{
+		People: who.People, SignIn: who.SignIn, Reader: a, Ender: a, Money: s.store, Master: s.master, Often: who.Often, Random: randomBytes, Scopes: httpapi.Scopes(), Origin: who.Origin, Log: s.log,
+	})
+}
+
+// ServeHTTP answers with a page where there is one, and as the API otherwise.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.pages != nil && s.pages.Has(r) {
+		s.pages.ServeHTTP(w, r)
+		return
+	}
+	s.server.ServeHTTP(w, r)
 }
 
 func drawKey(kind seal.Kind) (seal.Key, error) { return seal.NewKey(kind, rand.Reader) }

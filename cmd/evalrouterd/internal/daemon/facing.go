@@ -77,7 +77,7 @@ func (r *runner) listen(ctx context.Context, addr string) (net.Listener, *front.
 // web is the service's server. It counts what it answers and begins no work
 // once the end has begun.
 func (r *runner) web(s *service, l net.Listener, cert *front.Certificate) *front.Server {
-	w := front.New(front.Options{Handler: s.server, Listener: l, Certificate: cert, Proxies: r.facing.proxies, Now: time.Now, Log: r.log.Logger})
+	w := front.New(front.Options{Handler: s, Listener: l, Certificate: cert, Proxies: r.facing.proxies, Now: time.Now, Log: r.log.Logger})
 	if s.figures != nil {
 		s.figures.front(w, cert)
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
 
 // The store keeps every interface that its users declare.
@@ -112,9 +113,11 @@ type service struct {
 	*open
 	engine *engine.Engine
 	// wake reaches the other processes of a shared database; nil without one.
-	wake    *wake.Wake
-	role    role
-	server  *httpapi.Server
+	wake   *wake.Wake
+	role   role
+	server *httpapi.Server
+	// pages is nil where nobody signs in.
+	pages   *web.Server
 	pool    *netguard.Pool
 	managed *managed
 	// imports is nil where workspaces bring nothing.
@@ -193,6 +196,9 @@ func newService(data *open, o options) (*service, error) {
 	}
 	if who.SignIn != nil {
 		api.Sessions = sessions{s.store.Access(), s.master}
+		if s.pages, err = s.web(who); err != nil {
+			return nil, err
+		}
 	}
 	s.server, err = httpapi.New(api)
 	return s, err

@@ -1,0 +1,283 @@
+// Package web is the pages on which people register, sign in, approve command
+// lines and look after workspaces.
+//
+//   - Pages are HTML made on the server and one style sheet. There is no script,
+//     and the policy that goes with each page lets none run.
+//   - GET changes nothing. A POST needs the origin that its page came from, as
+//     the browser says it, and a token that only that browser's cookie gives.
+//   - A cookie is a secret of 256 bits that is kept as a MAC; over TLS its name
+//     begins with __Host-. It changes when somebody signs in.
+//   - Approving a command line needs a password that was given within the last
+//     quarter of an hour, and shows what to compare.
+//   - Whoever is no member of a workspace reads that there is none.
+//   - Text of people passes lib/plain and html/template.
+package web
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/oauth"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+//go:embed templates style.css
+var files embed.FS
+
+// Reader reads what pages show.
+type Reader interface {
+	Workspaces(context.Context, core.UserID) ([]core.Membership, error)
+	Members(context.Context, core.WorkspaceID) ([]core.Member, error)
+	Invitations(ctx context.Context, w core.WorkspaceID, email string) ([]core.Invitation, error)
+	Keys(ctx context.Context, w core.WorkspaceID, after *core.Place, limit int) ([]core.APIKey, error)
+	Spent(ctx context.Context, lineage string) (usd.Micro, error)
+	Grants(context.Context, core.UserID) ([]core.Grant, error)
+	Sessions(context.Context, core.UserID) ([]core.Session, error)
+}
+
+// Ender ends sign-ins.
+type Ender interface {
+	EndGrant(ctx context.Context, user core.UserID, id string, by core.By) error
+	EndSession(ctx context.Context, user core.UserID, id string, by core.By) error
+}
+
+// Money reads credit.
+type Money interface {
+	Credits(context.Context, core.WorkspaceID, core.Book) (core.Credits, error)
+	Entries(context.Context, core.Scope, history.EntryQuery) ([]history.Entry, error)
+}
+
+// Options of a Server. All fields are required.
+type Options struct {
+	People *identity.Service
+	SignIn *oauth.Service
+	Reader Reader
+	Ender  Ender
+	Money  Money
+	Master *seal.Master
+	// Often bounds beginnings of sign-ins by address.
+	Often *ratelimit.Limiter
+	// Random makes a browser's secret before anybody signed in.
+	Random func(b []byte)
+	// Scopes are all that a key can have.
+	Scopes []string
+	// Origin is where browsers find the service.
+	Origin string
+	Log    *slog.Logger
+}
+
+// Server answers with pages.
+type Server struct {
+	o      Options
+	mux    *http.ServeMux
+	host   string
+	secure bool
+	cross  *http.CrossOriginProtection
+	pages  map[string]*template.Template
+}
+
+// page is a handler. What it returns is shown, and logged where it is no
+// refusal.
+type page func(w http.ResponseWriter, r *http.Request, v *visitor) error
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	u, err := url.Parse(o.Origin)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{o: o, mux: http.NewServeMux(), host: u.Host, secure: u.Scheme == "https", cross: http.NewCrossOriginProtection()}
+	if err := s.cross.AddTrustedOrigin(o.Origin); err != nil {
+		return nil, err
+	}
+	if s.pages, err = parse(); err != nil {
+		return nil, err
+	}
+	for _, rt := range s.table() {
+		s.mux.HandleFunc(rt.Method+" "+rt.Path, s.serve(rt))
+	}
+	return s, nil
+}
+
+// Route is a line of the table of pages.
+type Route struct {
+	Method, Path string
+	// Open says that it is for people who are not signed in too.
+	Open bool
+	page page
+}
+
+// Table lists every page.
+func (s *Server) Table() []Route { return s.table() }
+
+func (s *Server) table() []Route {
+	get := func(path string, open bool, p page) Route { return Route{http.MethodGet, path, open, p} }
+	post := func(path string, open bool, p page) Route { return Route{http.MethodPost, path, open, p} }
+	return []Route{
+		get("/{$}", true, s.home), get("/style.css", true, s.style),
+		get("/register", true, s.registerPage), post("/register", true, s.register),
+		get("/verify", true, s.verifyPage), post("/verify", true, s.verify),
+		get("/login", true, s.loginPage), post("/login", true, s.login), post("/logout", false, s.logout),
+		get("/setup", false, s.setupPage), post("/setup", false, s.setup),
+		get("/device", false, s.devicePage), post("/device", false, s.deviceTyped), post("/device/decide", false, s.deviceDecided),
+		get("/authorize", true, s.authorizePage), post("/authorize", false, s.authorized),
+		get("/settings", false, s.profilePage), post("/settings", false, s.rename), post("/settings/password", false, s.changePassword), post("/settings/invitations", false, s.answerInvitation),
+		get("/settings/sign-ins", false, s.signInsPage), post("/settings/sign-ins", false, s.endSignIn),
+		get("/settings/members", false, s.membersPage), post("/settings/members", false, s.changeMembers),
+		get("/settings/api-keys", false, s.keysPage), post("/settings/api-keys", false, s.changeKeys),
+		get("/settings/billing", false, s.billingPage),
+	}
+}
+
+// Has says whether a request is for a page.
+func (s *Server) Has(r *http.Request) bool {
+	_, pattern := s.mux.Handler(r)
+	return pattern != ""
+}
+
+// ServeHTTP answers with a page.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// policy lets a page be shown and sent, and nothing else. The address of a
+// terminal that waits on this machine may be where a form leads.
+func policy(forms ...string) string {
+	return "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action " + strings.Join(append([]string{"'self'"}, forms...), " ")
+}
+
+// maxForm bounds a form.
+const maxForm = 32 << 10
+
+func (s *Server) serve(rt Route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy())
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		if s.secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if r.Host != s.host && rt.Path != "/style.css" {
+			s.elsewhere(w, r)
+			return
+		}
+		v, err := s.visit(r)
+		if err == nil {
+			err = s.admit(w, r, v, rt)
+		}
+		if err == nil {
+			err = rt.page(w, r, v)
+		}
+		if err != nil && !errors.Is(err, errAnswered) {
+			s.fail(w, r, v, err)
+		}
+	}
+}
+
+// errAnswered says that there is nothing more to answer.
+var errAnswered = errors.New("answered")
+
+// elsewhere sends a browser that came by another name to the one that cookies
+// are for.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		http.Redirect(w, r, s.o.Origin+r.URL.RequestURI(), http.StatusSeeOther)
+		return
+	}
+	http.Error(w, "This service is at "+s.o.Origin+".", http.StatusMisdirectedRequest)
+}
+
+// admit lets a visitor see a page, and a form be carried out.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Route) error {
+	if r.Method == http.MethodPost {
+		if err := s.cross.Check(r); err != nil {
+			return errForged
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			return core.Refuse(identity.Unfit, "The form could not be read. Nothing was done.")
+		}
+		if !s.formFits(v, r.PostForm.Get("form")) {
+			return errForged
+		}
+	}
+	if !rt.Open && !v.in {
+		s.toLogin(w, r, false)
+		return errAnswered
+	}
+	return nil
+}
+
+// errForged refuses a form that no page of ours sent for this browser.
+var errForged = errors.New("the form is not of a page of this service in this browser")
+
+// often refuses an address that begins sign-ins too often.
+func (s *Server) often(r *http.Request) error {
+	from, ok := ratelimit.Network(r.RemoteAddr)
+	if ok && s.o.Often.Take(from, time.UnixMicro(int64(s.o.People.Now()))) > 0 {
+		return core.Refuse(identity.TooOften, "That was tried too often. Try again in a minute.")
+	}
+	return nil
+}
+
+// fail shows an error as a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, v *visitor, err error) {
+	status, title, text := http.StatusInternalServerError, "Something went wrong", "The service failed; its log says more. Nothing was changed, as far as is known."
+	var refusal *core.Refusal
+	switch {
+	case errors.Is(err, errForged):
+		status, title, text = http.StatusForbidden, "Not done", "This did not come from a page of this service in your browser, or that page was too old. Go back, load the page again, and repeat."
+	case errors.As(err, &refusal):
+		status, title, text = statusOf(refusal.Code), "Not done", refusal.Message
+	default:
+		s.o.Log.Error("page failed", "path", r.Pattern, "error", err.Error())
+	}
+	if v == nil {
+		v = &visitor{}
+	}
+	s.show(w, v, view{Title: title, Narrow: true, Page: "message", Body: text, status: status})
+}
+
+func statusOf(c core.Code) int {
+	switch c {
+	case core.NotFound:
+		return http.StatusNotFound
+	case core.InsufficientScope:
+		return http.StatusForbidden
+	case identity.TooOften:
+		return http.StatusTooManyRequests
+	case identity.NotSent:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusUnprocessableEntity
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request, _ *visitor) error {
+	http.Redirect(w, r, "/settings", http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) style(w http.ResponseWriter, _ *http.Request, _ *visitor) error {
+	b, err := files.ReadFile("style.css")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	_, err = w.Write(b)
+	return err
+}
