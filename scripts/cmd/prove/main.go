@@ -18,6 +18,7 @@ import (
 const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
+       scripts/prove browser [-pictures DIR]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
 
   sim       play N seeded histories of the engine, each twice (500)
@@ -31,6 +32,8 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n 
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
+  browser   sign in with a real Chromium and the keyboard alone, and look at every page at both widths; -pictures
+            keeps what it saw. EVALROUTER_TEST_CHROMIUM names the browser, or it is on the PATH
   langsmith           play N histories (50) of the LangSmith connector with as many roots as -roots (100000) on a
                       virtual clock; -seeds is another name of -n
   langsmith-kill      kill the connector N times at its requests (500)
@@ -49,6 +52,7 @@ func run(args []string) int {
 	only := flags.String("only", "", "only mutants whose file or name holds this")
 	each := flags.Duration("time", 10*time.Minute, "how long for each fuzz target")
 	wanted := flags.String("target", "", "fuzz targets with this in their name")
+	pictures := flags.String("pictures", "", "a folder for screenshots")
 	roots := flags.Int("roots", 100_000, "roots in each history of the connector")
 	if flags.Parse(args[1:]) != nil || flags.NArg() > 0 {
 		return help()
@@ -74,6 +78,8 @@ func run(args []string) int {
 		err = scoring()
 	case "fuzz":
 		err = fuzz(*each, *wanted)
+	case "browser":
+		err = browser(*pictures)
 	case "langsmith":
 		err = langsmith(orElse(*n, 50), *roots, *first)
 	case "langsmith-kill":
