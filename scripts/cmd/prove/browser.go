@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 )
 
 // browser walks the sign-in with a real Chromium. Without one the test says so
@@ -19,4 +20,10 @@ func browser(pictures string) error {
 		args = append(args, "-pictures="+dir)
 	}
 	return show(exec.Command("go", args...))
+}
+
+// refresh lets many clients refresh one sign-in at the same moment.
+func refresh(n int) error {
+	fmt.Printf("refresh: %d rounds of fifty clients\n", n)
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/httpapi", "-count=1", "-timeout=30m", "-v", "-run=TestSignIn_RefreshRace", "-refresh.rounds="+strconv.Itoa(n)))
 }

@@ -19,6 +19,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n 
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove browser [-pictures DIR]
+       scripts/prove refresh [-n N]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
 
   sim       play N seeded histories of the engine, each twice (500)
@@ -34,6 +35,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n 
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
   browser   sign in with a real Chromium and the keyboard alone, and look at every page at both widths; -pictures
             keeps what it saw. EVALROUTER_TEST_CHROMIUM names the browser, or it is on the PATH
+  refresh   N rounds (100) in which fifty clients refresh one sign-in at once
   langsmith           play N histories (50) of the LangSmith connector with as many roots as -roots (100000) on a
                       virtual clock; -seeds is another name of -n
   langsmith-kill      kill the connector N times at its requests (500)
@@ -80,6 +82,8 @@ func run(args []string) int {
 		err = fuzz(*each, *wanted)
 	case "browser":
 		err = browser(*pictures)
+	case "refresh":
+		err = refresh(orElse(*n, 100))
 	case "langsmith":
 		err = langsmith(orElse(*n, 50), *roots, *first)
 	case "langsmith-kill":

@@ -24,12 +24,19 @@ import (
 // pictures is a folder for screenshots of every page at both widths.
 var pictures = flag.String("pictures", "", "write screenshots of the pages to this folder")
 
-// team is a service for many, with its base address.
+// startTeam is a service for many, with its base address.
 func startTeam(t *testing.T) *living {
 	t.Helper()
 	dir := t.TempDir()
 	furnish(t, dir)
 	l := launch(t, dir, "serve", "--data", dir, "--addr", "127.0.0.1:0")
+	l.awaitBase(t)
+	return l
+}
+
+// awaitBase waits until a service says where it is.
+func (l *living) awaitBase(t *testing.T) {
+	t.Helper()
 	said := regexp.MustCompile(`serves (http://[0-9.:]+) `)
 	until(t, l, "its address", func() bool {
 		if m := said.FindStringSubmatch(l.stderr.String()); m != nil {
@@ -37,7 +44,6 @@ func startTeam(t *testing.T) *living {
 		}
 		return l.base != ""
 	})
-	return l
 }
 
 // form sends a form and gives status and fields of the answer.

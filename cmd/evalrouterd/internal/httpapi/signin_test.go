@@ -3,9 +3,11 @@ package httpapi_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"flag"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -221,6 +223,40 @@ func TestSignIn_Revoke(t *testing.T) {
 	}
 	h.form("/v1/auth/revoke", "token", "not a token").want(t, 200)
 	h.form("/v1/auth/revoke").denied(t, 400, "invalid_request")
+}
+
+// rounds is how often the refresh race is run; a proof runs it a hundred times.
+var rounds = flag.Int("refresh.rounds", 3, "rounds of the refresh race")
+
+// TestSignIn_RefreshRace: fifty clients with the same token refresh at the
+// moment when it expires. One rotation comes of it, all get the same pair, and
+// nobody is signed out.
+func TestSignIn_RefreshRace(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	ada := h.person("ada")
+	var now tokenReply
+	h.redeem(h.code(ada)).want(t, 200).into(t, &now)
+	for round := range *rounds {
+		h.now.Add(int64(core.AccessLife))
+		got := make([]tokenReply, 50)
+		var group sync.WaitGroup
+		for i := range got {
+			group.Go(func() { h.refresh(now.RefreshToken).want(t, 200).into(t, &got[i]) })
+		}
+		group.Wait()
+		for i := range got {
+			if got[i].RefreshToken != got[0].RefreshToken || got[i].AccessToken != got[0].AccessToken || got[i].RefreshToken == now.RefreshToken {
+				t.Fatalf("round %d: client %d has another pair", round, i)
+			}
+		}
+		now = got[0]
+		h.send("GET", "/v1/workspaces", nil, as(now.AccessToken)).want(t, 200)
+		var n int
+		if err := h.raw(t).QueryRow(`SELECT count(*) FROM refresh_tokens`).Scan(&n); err != nil || n != round+2 {
+			t.Fatalf("round %d: %d tokens were made: %v", round, n, err)
+		}
+	}
 }
 
 // device begins a sign-in elsewhere.

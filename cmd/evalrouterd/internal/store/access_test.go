@@ -139,7 +139,7 @@ func TestAccess_Members(t *testing.T) {
 }
 
 // A workspace that somebody makes is theirs and has nothing.
-func TestAccess_PKG10_OwnWorkspaceHasNoCredit(t *testing.T) {
+func TestAccess_OwnWorkspaceHasNoCredit(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	onEach(t, func(t *testing.T, d *db) {
