@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
+const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove browser [-pictures DIR]
@@ -29,6 +29,8 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n 
             times under the usual lease and print how long the run stood still; takeover does only that
   crash     die at every point of a process, on SQLite and on a PostgreSQL of its own
   disk      fill, break and lock the disk of the service N times while it works (50)
+  slow      hold the service with N slow clients (1000) for a minute; a hundredth of the requests of healthy
+            clients may take 250 ms or more, and the service 512 MiB
   mutants   break the code in each known way, at most N, and see a test fail (all);
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
@@ -70,6 +72,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
+	case "slow":
+		err = slow(orElse(*n, 1000))
 	case "takeover":
 		err = takeover()
 	case "pg":
@@ -169,6 +173,13 @@ func disk(n int) error {
 	runs := (n + faultsPerRun - 1) / faultsPerRun
 	fmt.Printf("disk: %d runs with %d faults each\n", runs, faultsPerRun)
 	return withBinaries("-run=TestDisk_FaultsInARun", "-count="+strconv.Itoa(runs), "-disk.n="+strconv.Itoa(faultsPerRun))
+}
+
+// slow measures, so nothing else should run on the machine meanwhile.
+func slow(n int) error {
+	fmt.Printf("slow: %d slow clients, a minute\n", n)
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/daemon", "-count=1", "-timeout=1h", "-v", "-run=TestSlowClients",
+		"-slow.clients="+strconv.Itoa(n), "-slow.for=1m", "-slow.p99=250ms"))
 }
 
 // pg kills workers that share a PostgreSQL, and restarts the database under a

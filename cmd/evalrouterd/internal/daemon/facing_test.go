@@ -360,3 +360,44 @@ func (c caller) quoteOrRead(id string, quote bool) (int, error) {
 	}
 	return res.StatusCode, err
 }
+
+// TestFacing_RatesThroughAProxy asks through a declared proxy as two clients:
+// each has a limit of its own, and what a client writes itself changes nothing.
+func TestFacing_RatesThroughAProxy(t *testing.T) {
+	t.Parallel()
+	l := startServe(t, t.TempDir(), "--trusted-proxy", "127.0.0.2")
+	ask := func(from, forwarded string) *http.Response {
+		t.Helper()
+		tr := &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext}
+		defer tr.CloseIdleConnections()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.base+"/v1/catalog/models", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Forwarded-For", forwarded)
+		res, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res
+	}
+	// Turns come back while this is going on, one a second.
+	limited := func(from string, forwarded func(i int) string) bool {
+		for i := range 200 {
+			if res := ask(from, forwarded(i)); res.StatusCode == http.StatusTooManyRequests {
+				return res.Header.Get("Retry-After") != ""
+			}
+		}
+		return false
+	}
+	if !limited("127.0.0.2", func(i int) string { return fmt.Sprintf("203.0.113.%d, 198.51.100.7", i) }) {
+		t.Error("a client behind the proxy has no limit")
+	}
+	if res := ask("127.0.0.2", "198.51.100.8"); res.StatusCode != 200 {
+		t.Errorf("another client behind the proxy is answered %s", res.Status)
+	}
+	if limited("127.0.0.3", func(int) string { return "198.51.100.7" }) {
+		t.Error("a peer that is no proxy speaks for others")
+	}
+}

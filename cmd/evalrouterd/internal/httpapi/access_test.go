@@ -39,7 +39,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 60 {
+	if len(table) != 69 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -127,6 +127,8 @@ func TestForeign(t *testing.T) {
 	var made struct{ ID string }
 	h.send("POST", "/v1/api-keys", object{"name": "n", "scopes": []string{"eval:read"}}).want(t, 200).into(t, &made)
 	key := made.ID
+	var said api.FeedbackReceipt
+	h.send("POST", "/v1/feedback", api.NewFeedback{Kind: "bug", Severity: "degraded", Summary: "It hangs at once", Client: api.FeedbackClient{Name: "evalrouter", Version: "1.0.0"}}).want(t, 200).into(t, &said)
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -155,6 +157,7 @@ func TestForeign(t *testing.T) {
 		{"group", "GET", "/v1/groups/%", group, ""},
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
+		{"feedback", "GET", "/v1/feedback/%", said.FeedbackID, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
 		{"key end", "DELETE", "/v1/api-keys/%", key, ""},
 		{"key rotation", "POST", "/v1/api-keys/%/rotate", key, "{}"},

@@ -131,11 +131,14 @@ func jsonFormat() huma.Format {
 // encodeJSON writes a record as one line. Nothing is written unless all of it
 // can be encoded.
 func encodeJSON(w io.Writer, v any) error {
-	b, err := marshal(v)
-	if err != nil {
-		return err
+	b, made := v.(json.RawMessage) // by marshal, before
+	if !made {
+		var err error
+		if b, err = marshal(v); err != nil {
+			return err
+		}
 	}
-	_, err = w.Write(append(b, '\n'))
+	_, err := w.Write(append(b[:len(b):len(b)], '\n'))
 	return err
 }
 

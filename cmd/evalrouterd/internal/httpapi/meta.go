@@ -49,11 +49,8 @@ func (s *Server) getMeta(context.Context, *none) (*answer[api.MetaRecord], error
 }
 
 func (s *Server) getOpenAPI(context.Context, *none) (*answer[json.RawMessage], error) {
-	b, err := json.Marshal(s.api.OpenAPI())
-	if err != nil {
-		return nil, err
-	}
-	return reply(json.RawMessage(b)), nil
+	b, err := s.description()
+	return reply(json.RawMessage(b)), err
 }
 
 // nonceHeader asks a local service to prove that it knows the owner's token.

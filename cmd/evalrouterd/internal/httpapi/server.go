@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -157,6 +158,9 @@ type Server struct {
 	byAddress, byKey *ratelimit.Limiter
 	// fullLogged keeps full storage from filling the log.
 	fullLogged seldom
+	// description is the OpenAPI document, made once: it is the largest answer
+	// that anybody may ask for.
+	description func() ([]byte, error)
 }
 
 // New makes a server. It fails when a route does not say who may call it.
@@ -176,6 +180,7 @@ func New(o Options) (*Server, error) {
 		}
 		rt.register(s, rt)
 	}
+	s.description = sync.OnceValues(func() ([]byte, error) { return marshal(s.api.OpenAPI()) })
 	s.mux.HandleFunc("/", s.unmatched)
 	return s, nil
 }
