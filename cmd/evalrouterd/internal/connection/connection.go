@@ -211,7 +211,7 @@ func (s *Service) seal(c *core.ConnectionInfo, key provider.Secret) error {
 	if key.Empty() {
 		return nil
 	}
-	sealed, err := s.Sealer.Seal(binding(*c), key)
+	sealed, err := s.Sealer.Seal(Binding(*c), key)
 	if err != nil {
 		return fmt.Errorf("seal key: %w", err)
 	}
@@ -257,14 +257,15 @@ func (s *Service) open(c core.ConnectionInfo) (provider.Secret, error) {
 	if len(c.SealedKey) == 0 {
 		return provider.Secret{}, nil
 	}
-	key, err := s.Sealer.Open(binding(c), c.SealedKey)
+	key, err := s.Sealer.Open(Binding(c), c.SealedKey)
 	if err != nil {
 		return provider.Secret{}, fmt.Errorf("open key of connection %s: %w", c.ID, err)
 	}
 	return key, nil
 }
 
-func binding(c core.ConnectionInfo) seal.Binding {
+// Binding is what the key of a connection is sealed for.
+func Binding(c core.ConnectionInfo) seal.Binding {
 	return seal.Binding{Workspace: c.Workspace, Connection: c.ID, BaseURL: c.BaseURL, Version: c.KeyVersion}
 }
 

@@ -10,6 +10,10 @@
 //     opens neither.
 //   - Master key and pepper live in one file outside the database, created once
 //     and readable by its owner only. Whoever loses it must give the keys again.
+//   - The master key is rotated in two replacements of the file. Between them it
+//     has both keys, so that whatever dies there leaves nothing that cannot be
+//     opened. The pepper stays: it opens nothing, and another one would void
+//     every API key.
 package seal
 
 import (
@@ -30,12 +34,17 @@ const (
 	format  = "evalrouter.master_key.v1"
 	keySize = 32
 	maxFile = 4 << 10
+	// temporary names files that will take the place of the master key.
+	temporary = ".master-*"
 )
 
 // Master holds the secrets of an installation. It does not print.
 type Master struct {
 	key, pepper [keySize]byte
-	random      io.Reader
+	// previous is the key before, while what it sealed is being sealed anew; nil
+	// otherwise. It opens and never seals.
+	previous *[keySize]byte
+	random   io.Reader
 }
 
 // document is the file.
@@ -43,6 +52,8 @@ type document struct {
 	Format string `json:"format"`
 	Key    string `json:"key"`
 	Pepper string `json:"pepper"`
+	// Previous is there during a rotation.
+	Previous string `json:"previous,omitempty"`
 }
 
 // Load reads the file. random is the source of salts and nonces:
@@ -58,10 +69,18 @@ func Load(path string, random io.Reader) (*Master, error) {
 		return nil, fmt.Errorf("read master key %s: not a master key file of this version", path)
 	}
 	m := &Master{random: random}
-	for _, p := range []struct {
+	parts := []struct {
 		text string
 		to   *[keySize]byte
-	}{{d.Key, &m.key}, {d.Pepper, &m.pepper}} {
+	}{{d.Key, &m.key}, {d.Pepper, &m.pepper}}
+	if d.Previous != "" {
+		m.previous = &[keySize]byte{}
+		parts = append(parts, struct {
+			text string
+			to   *[keySize]byte
+		}{d.Previous, m.previous})
+	}
+	for _, p := range parts {
 		raw, err := base64.StdEncoding.DecodeString(p.text)
 		if err != nil || len(raw) != keySize {
 			return nil, fmt.Errorf("read master key %s: damaged; restore it from a backup", path)
@@ -123,32 +142,37 @@ func create(path string, random io.Reader) error {
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
 		return fmt.Errorf("draw a key: %w", err)
 	}
-	b, err := json.Marshal(document{
+	d := document{
 		Format: format,
 		Key:    base64.StdEncoding.EncodeToString(secret[:keySize]),
 		Pepper: base64.StdEncoding.EncodeToString(secret[keySize:]),
-	})
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return d.write(path, os.Link) // fails when path exists
+}
+
+// write makes a whole file and lets place put it where it belongs.
+func (d document) write(path string, place func(from, to string) error) error {
+	b, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, ".master-*") // 0600
+	tmp, err := os.CreateTemp(filepath.Dir(path), temporary) // 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer os.Remove(tmp.Name()) // gone already after a rename
 	_, err = tmp.Write(append(b, '\n'))
 	err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close())
 	if err != nil {
 		return err
 	}
-	if err := os.Link(tmp.Name(), path); err != nil { // fails when path exists
+	if err := place(tmp.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return syncDir(filepath.Dir(path))
 }
 
 func syncDir(dir string) error {
@@ -167,8 +191,10 @@ func (m *Master) Format(f fmt.State, _ rune) { io.WriteString(f, m.String()) }
 
 // Check identifies the master key without telling anything about it, so that
 // processes that share a database can tell whether they have the same one.
-func (m *Master) Check() string {
-	h := hmac.New(sha256.New, m.key[:])
+func (m *Master) Check() string { return m.checkOf(m.key) }
+
+func (m *Master) checkOf(key [keySize]byte) string {
+	h := hmac.New(sha256.New, key[:])
 	h.Write([]byte("evalrouter master key check v1"))
 	h.Write(m.pepper[:])
 	return hex.EncodeToString(h.Sum(nil))

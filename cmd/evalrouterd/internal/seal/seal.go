@@ -48,7 +48,7 @@ func (m *Master) Seal(b Binding, key provider.Secret) ([]byte, error) {
 	if _, err := io.ReadFull(m.random, out[1:]); err != nil {
 		return nil, fmt.Errorf("draw a nonce: %w", err)
 	}
-	gcm, err := m.cipher(out[1 : 1+saltSize])
+	gcm, err := cipherOf(m.key, out[1:1+saltSize])
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,15 @@ func (m *Master) Open(b Binding, sealed []byte) (provider.Secret, error) {
 	if len(sealed) < 1+saltSize+nonceSize || sealed[0] != sealVersion {
 		return provider.Secret{}, ErrUnopenable
 	}
-	gcm, err := m.cipher(sealed[1 : 1+saltSize])
+	key, err := openWith(m.key, sealed, aad)
+	if errors.Is(err, ErrUnopenable) && m.previous != nil {
+		key, err = openWith(*m.previous, sealed, aad)
+	}
+	return key, err
+}
+
+func openWith(master [keySize]byte, sealed, aad []byte) (provider.Secret, error) {
+	gcm, err := cipherOf(master, sealed[1:1+saltSize])
 	if err != nil {
 		return provider.Secret{}, err
 	}
@@ -75,9 +83,9 @@ func (m *Master) Open(b Binding, sealed []byte) (provider.Secret, error) {
 	return provider.NewSecret(string(key)), nil
 }
 
-// cipher derives the key of one row.
-func (m *Master) cipher(salt []byte) (cipher.AEAD, error) {
-	k, err := hkdf.Key(sha256.New, m.key[:], salt, info, keySize)
+// cipherOf derives the key of one row.
+func cipherOf(master [keySize]byte, salt []byte) (cipher.AEAD, error) {
+	k, err := hkdf.Key(sha256.New, master[:], salt, info, keySize)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sealed"
 )
 
 // tx is an open write transaction with one fixed time.
@@ -180,9 +181,15 @@ func (s *Store) Groups() *group.Store {
 
 // Private is what is kept of the workspaces' own data and benchmarks.
 func (s *Store) Private() *private.Store {
-	return private.New(s.read, func(ctx context.Context, fn func(private.Tx) error) error {
-		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
-	})
+	return private.New(s.read, s.through)
+}
+
+// Seals reaches the sealed keys of all workspaces.
+func (s *Store) Seals() *sealed.Store { return sealed.New(s.read, s.through) }
+
+// through lets another package write.
+func (s *Store) through(ctx context.Context, fn func(private.Tx) error) error {
+	return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
 }
 
 // mailbox is a door to the reports about the product.
