@@ -1,12 +1,10 @@
 package daemon
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,17 +103,12 @@ func (d dataDir) exports() (string, error) {
 
 // replace writes a file as a whole: readers see the old bytes or the new ones.
 func (d dataDir) replace(name string, data []byte) error {
-	return d.replaceFrom(name, bytes.NewReader(data))
-}
-
-// replaceFrom is replace for data that is read.
-func (d dataDir) replaceFrom(name string, data io.Reader) error {
 	tmp, err := os.CreateTemp(string(d), "."+name+"-*") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // gone already after a rename
-	_, err = io.Copy(tmp, data)
+	_, err = tmp.Write(data)
 	if err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", d.path(name), err)
 	}

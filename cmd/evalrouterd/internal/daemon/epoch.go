@@ -3,12 +3,16 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // mayCall says whether provider calls may be made on what this database knows.
@@ -45,9 +49,12 @@ func restoreCommand(f *flagSet) action {
 			if at.postgres != "" {
 				return refuse("invalid_input", "--from is for a database in the data directory; restore PostgreSQL with its own tools and run this without --from; nothing was restored")
 			}
-			if err := putBack(at.dir, *from); err != nil {
-				return err
+			r, err := putBack(ctx, at, *from, epochReason(sys))
+			if err != nil {
+				return at.explain(err)
 			}
+			sayEpoch(sys, r)
+			return nil
 		}
 		return withData(ctx, at, func(o *open) error {
 			if at.postgres == "" {
@@ -57,30 +64,63 @@ func restoreCommand(f *flagSet) action {
 				}
 				defer lock.Close()
 			}
-			r, err := o.store.NewEpoch(ctx, "an operator restored it at "+sys.now().UTC().Format(time.RFC3339))
+			r, err := o.store.NewEpoch(ctx, epochReason(sys))
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(sys.Stdout, "Epoch %d. %s\nEvery open quote is void. Nobody is called before 'evalrouterd recover --ack'.\n", r.Epoch, restoredSentence(r))
+			sayEpoch(sys, r)
 			return nil
 		})
 	}
 }
 
-// putBack copies a backup into a directory that has no database.
-func putBack(dir, from string) error {
-	d, err := openDir(dir)
+func epochReason(sys System) string {
+	return "an operator restored it at " + sys.now().UTC().Format(time.RFC3339)
+}
+
+func sayEpoch(sys System, r store.Restored) {
+	fmt.Fprintf(sys.Stdout, "Epoch %d. %s\nEvery open quote is void. Nobody is called before 'evalrouterd recover --ack'.\n", r.Epoch, restoredSentence(r))
+}
+
+// restoringFile is the database while it is put back.
+const restoringFile = databaseFile + ".restoring"
+
+// putBack copies a backup into a directory that has no database. The epoch
+// begins in the copy before it gets the database's name: a service that is
+// started after a death in between finds no database, never one that would make
+// calls again.
+func putBack(ctx context.Context, at place, from, why string) (r store.Restored, err error) {
+	d, err := openDir(at.dir)
 	if err != nil {
-		return err
+		return r, err
 	}
 	lock, err := d.takeLock()
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer lock.Close()
-	if info, err := os.Lstat(d.path(databaseFile)); err == nil && info.Size() > 0 {
-		return refuse("destination_exists", "%s has a database; nothing was restored. Move it away first, with its -wal and -shm files", d)
+	for _, name := range []string{databaseFile, databaseFile + "-wal"} { // the latter may hold the newest commits of a database that was moved away
+		if info, err := os.Lstat(d.path(name)); err == nil && info.Size() > 0 {
+			return r, refuse("destination_exists", "%s is there; nothing was restored. Move the database away first, with its -wal and -shm files", d.path(name))
+		}
 	}
+	if err := d.forget(restoringFile); err != nil {
+		return r, err
+	}
+	if err := d.copyBackup(from); err != nil {
+		return r, errors.Join(err, d.forget(restoringFile))
+	}
+	if err := sqlite.Intact(ctx, d.path(restoringFile)); err != nil {
+		return r, errors.Join(refuse("invalid_input", "the backup %s is damaged: %s; nothing was restored", from, plain.Line(err.Error())), d.forget(restoringFile))
+	}
+	if r, err = beginAgain(ctx, d, at.now, why); err != nil {
+		return r, errors.Join(err, d.forget(restoringFile))
+	}
+	return r, d.adopt(restoringFile, databaseFile)
+}
+
+// copyBackup makes the restoring file out of a backup.
+func (d dataDir) copyBackup(from string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return refuse("invalid_input", "the backup %s cannot be read: %s; nothing was restored", from, reason(err))
@@ -90,7 +130,63 @@ func putBack(dir, from string) error {
 	if _, err := io.ReadFull(in, head); err != nil || string(head) != sqliteHead {
 		return refuse("invalid_input", "%s is no backup of a database; nothing was restored. A backup is a copy of %s from a data directory", from, databaseFile)
 	}
-	return d.replaceFrom(databaseFile, io.MultiReader(bytes.NewReader(head), in))
+	out, err := os.OpenFile(d.path(restoringFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, io.MultiReader(bytes.NewReader(head), in))
+	if err := errors.Join(err, out.Chmod(0o600), out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("copy the backup: %w", err)
+	}
+	return nil
+}
+
+// beginAgain begins an epoch in the restoring file and closes it: all of it is
+// in the one file then.
+func beginAgain(ctx context.Context, d dataDir, now func() time.Time, why string) (r store.Restored, err error) {
+	st, err := store.Open(ctx, store.Options{Path: d.path(restoringFile), Now: now})
+	if err != nil {
+		return r, err
+	}
+	o := &open{dir: d, now: now, store: st}
+	if err = o.stays(ctx); err == nil {
+		r, err = st.NewEpoch(ctx, why)
+	}
+	return r, errors.Join(err, st.Close())
+}
+
+// forget removes a database with what stands beside it.
+func (d dataDir) forget(name string) error {
+	var all error
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		if err := os.Remove(d.path(name + suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// adopt gives a closed database its name, for good. What was beside a database
+// that is gone must not be read into this one.
+func (d dataDir) adopt(from, to string) error {
+	if info, err := os.Stat(d.path(from + "-wal")); err == nil && info.Size() > 0 {
+		return fmt.Errorf("put back %s: it was not closed", d.path(to))
+	}
+	if err := d.forget(to); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(d.path(from), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close(), os.Rename(d.path(from), d.path(to))); err != nil {
+		return fmt.Errorf("put back %s: %w", d.path(to), err)
+	}
+	dir, err := os.Open(string(d))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // sqliteHead begins every SQLite database.

@@ -83,9 +83,11 @@ func BeginWithClock(ctx context.Context, c *sql.Conn) (at time.Time, err error) 
 }
 
 // Identity names the history of commits that a server is on: the
-// cluster, and the timeline, which a promotion and a recovery to a point in
-// time begin anew and a restart does not.
-const Identity = `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
+// cluster, the timeline, which a promotion and a recovery to a point in time
+// begin anew and a restart does not, and the database, which a dump that is read
+// in makes anew.
+const Identity = `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+	|| '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 // Identify reads the identity of the server behind a connection.
 func Identify(ctx context.Context, c *sql.Conn) (is string, err error) {

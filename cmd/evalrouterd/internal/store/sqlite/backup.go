@@ -17,7 +17,12 @@ func Backup(ctx context.Context, from, to string) error {
 	}); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
-	return with(to, func(db *sql.DB) error {
+	return Intact(ctx, to)
+}
+
+// Intact reads a whole copy to be sure of it.
+func Intact(ctx context.Context, path string) error {
+	return with(path, func(db *sql.DB) error {
 		var found string
 		if err := db.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&found); err != nil {
 			return fmt.Errorf("check the copy: %w", err)
