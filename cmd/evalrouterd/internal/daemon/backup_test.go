@@ -61,7 +61,7 @@ func TestRestore_Elsewhere(t *testing.T) {
 	id := l.practise(t, tasks, 4)
 	var backups []string
 	for i := range 3 {
-		until(t, l, "some answers", func() bool { n, _ := l.decided(t, id); return n >= 20+40*i })
+		until(t, l, "some answers", func() bool { n, _ := l.decided(t, id); return n >= 10+30*i })
 		file := filepath.Join(t.TempDir(), "backup.db")
 		run(t, "backup", "--data", l.dir, file).ok(t)
 		backups = append(backups, file)
