@@ -68,7 +68,10 @@ func (s *Service) Check(ctx context.Context, sc core.Scope, id core.ConnectionID
 			r.Offers = append(r.Offers, core.OffersLogprobs)
 		}
 	}
-	return s.recordCheck(ctx, sc, c, r)
+	if c, err = s.recordCheck(ctx, sc, c, r); err == nil && r.Status == "ok" && s.Reached != nil {
+		s.Reached(context.WithoutCancel(ctx), sc, c.ID)
+	}
+	return c, err
 }
 
 // sampled sends the request of a check with a temperature and a stop text. Where

@@ -42,7 +42,7 @@ type Sealer interface {
 }
 
 // Service keeps the connections of all workspaces. All exported fields but
-// Dropped are required.
+// Dropped and Reached are required.
 type Service struct {
 	Store    Store
 	Sealer   Sealer
@@ -55,6 +55,9 @@ type Service struct {
 	// Dropped is told of a connection that is out of use, so that nothing is kept
 	// open for it; nil for nobody.
 	Dropped func(core.ConnectionID)
+	// Reached is told of a connection whose endpoint has just answered a check;
+	// nil for nobody.
+	Reached func(context.Context, core.Scope, core.ConnectionID)
 
 	// naming lets one name be taken at a time.
 	naming sync.Mutex

@@ -66,3 +66,19 @@ func (w waker) Wake(ws core.WorkspaceID, run core.RunID) {
 	}
 	w.changes.publish(run)
 }
+
+// endWaits lets the runs go on at once that wait for an endpoint which has just
+// answered: without it they would look again in ten minutes.
+func (s *service) endWaits(w waker) func(context.Context, core.Scope, core.ConnectionID) {
+	return func(ctx context.Context, sc core.Scope, id core.ConnectionID) {
+		target := core.Target{Kind: core.Connection, ConnectionID: id}
+		ended, err := s.store.Waits().End(ctx, sc, target.Name(), engine.WaitsForEndpoint)
+		if err != nil {
+			s.log.Warn("runs that wait for an endpoint go on by themselves later", "connection", string(id), "error", err.Error())
+			return
+		}
+		for _, run := range ended {
+			w.Wake(sc.Workspace, run)
+		}
+	}
+}

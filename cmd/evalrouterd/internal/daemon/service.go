@@ -180,6 +180,7 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	wake := waker{s.engine, s.wake, s.changes}
+	connections.Reached = s.endWaits(wake)
 	admits := &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
 	who := s.accounts(o, s.people(o))
 	api := httpapi.Options{

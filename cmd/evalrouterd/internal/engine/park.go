@@ -7,9 +7,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// waitsForEndpoint is the word for a run that waits because nothing reaches the
+// WaitsForEndpoint is the word for a run that waits because nothing reaches the
 // endpoint: there is no network, or nobody listens.
-const waitsForEndpoint = "endpoint_unreachable"
+const WaitsForEndpoint = "endpoint_unreachable"
 
 // How long a run waits before it looks whether the endpoint is reached again.
 const (

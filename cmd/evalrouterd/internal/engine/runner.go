@@ -308,6 +308,8 @@ func (r *runner) refresh(ctx context.Context) (err error) {
 	}
 	if r.row.State != core.Running {
 		r.halt()
+	} else if r.row.RetryAt == 0 && !r.parked.IsZero() { // somebody knows that the wait is over
+		r.parked, r.outage = time.Time{}, outages{}
 	}
 	return nil
 }
@@ -419,7 +421,7 @@ func (r *runner) settle(ctx context.Context, s settled) error {
 		r.unjudged = append(r.unjudged, s.idx)
 	}
 	if s.outage {
-		s.park, s.why = r.outage.delay(r.parked, r.e.o.Clock.Now()), waitsForEndpoint
+		s.park, s.why = r.outage.delay(r.parked, r.e.o.Clock.Now()), WaitsForEndpoint
 	} else if s.reached() {
 		r.outage = outages{}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sealed"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/waits"
 )
 
 // tx is an open write transaction with one fixed time.
@@ -186,6 +187,9 @@ func (s *Store) Private() *private.Store {
 
 // Seals reaches the sealed keys of all workspaces.
 func (s *Store) Seals() *sealed.Store { return sealed.New(s.read, s.through) }
+
+// Waits ends waits of runs.
+func (s *Store) Waits() *waits.Store { return waits.New(s.read, s.through) }
 
 // through lets another package write.
 func (s *Store) through(ctx context.Context, fn func(private.Tx) error) error {
