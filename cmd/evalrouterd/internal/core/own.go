@@ -24,6 +24,8 @@ const (
 	SourcePending   = "pending"
 	SourceCompleted = "completed"
 	SourceFailed    = "failed"
+	// UploadAbandoned is the error code of a source that was not whole in time.
+	UploadAbandoned = "upload_abandoned"
 	SourceArchived  = "archived"
 )
 

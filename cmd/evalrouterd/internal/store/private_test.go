@@ -257,3 +257,43 @@ func TestPrivate_Imports(t *testing.T) {
 		}
 	})
 }
+
+// An upload that nobody goes on with is given up, bytes and all; one that is
+// whole, or younger, is not.
+func TestPrivate_Abandon(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.Private()
+		data := []byte("q,a\n\x00\xff,2\n")
+		for _, id := range []string{"whole", "begun", "announced"} {
+			d.must(st.AddSource(ctx, newSource(id, data)))
+		}
+		d.check(st.Append(ctx, scope, "whole", 0, data))
+		d.check(st.Append(ctx, scope, "begun", 0, data[:4]))
+		then := d.Now()
+		d.must(st.AddSource(ctx, newSource("young", data)))
+		d.must(d.raw.Exec(`UPDATE benchmark_sources SET created_at = $1 WHERE id = 'young'`, int64(then)+1))
+		d.check(st.Append(ctx, scope, "young", 0, data[:4]))
+		for _, want := range []int{2, 0} {
+			if n, err := st.Abandon(ctx, then); err != nil || n != want {
+				t.Errorf("%d are given up, %v; want %d", n, err, want)
+			}
+		}
+		for id, want := range map[core.SourceID]string{"whole": core.SourcePending, "begun": core.SourceFailed, "announced": core.SourceFailed, "young": core.SourcePending} {
+			got, err := st.Source(ctx, scope, id)
+			d.check(err)
+			if got.Status != want || (got.Error == core.UploadAbandoned) != (want == core.SourceFailed) {
+				t.Errorf("%s is %s (%s)", id, got.Status, got.Error)
+			}
+		}
+		var left int
+		d.check(d.raw.QueryRow(`SELECT count(*) FROM benchmark_source_chunks WHERE source_id = 'begun'`).Scan(&left))
+		if left != 0 {
+			t.Errorf("%d pieces of it are left", left)
+		}
+		d.check(st.Append(ctx, scope, "young", 4, data[4:]))
+		if err := st.Append(ctx, scope, "begun", 4, data[4:]); err == nil {
+			t.Error("an upload that was given up goes on")
+		}
+	})
+}
