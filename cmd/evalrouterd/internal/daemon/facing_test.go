@@ -312,7 +312,8 @@ func TestHandover(t *testing.T) {
 			}
 		}()
 	}
-	for range 3 {
+	restarts := rounds(3)
+	for range restarts {
 		before := answered.Load()
 		until(t, l, "answers", func() bool { return answered.Load() >= before+50 })
 		l.signal(t, syscall.SIGTERM)
@@ -325,7 +326,7 @@ func TestHandover(t *testing.T) {
 	until(t, l, "answers", func() bool { return answered.Load() >= before+50 })
 	close(stop)
 	group.Wait()
-	t.Logf("%d answered, %d told to come again, %d lost in three restarts", answered.Load(), again.Load(), lost.Load())
+	t.Logf("%d answered, %d told to come again, %d lost in %d restarts", answered.Load(), again.Load(), lost.Load(), restarts)
 }
 
 // caller is a client with a key.

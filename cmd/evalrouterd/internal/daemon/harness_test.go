@@ -95,6 +95,15 @@ func furnish(t *testing.T, dir string) {
 	}
 }
 
+// rounds is how often something is repeated: less under the race detector, which
+// looks at the code and not at the odds.
+func rounds(n int) int {
+	if raced {
+		return max(1, n/5)
+	}
+	return n
+}
+
 // program makes a process of the program that has not begun.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()

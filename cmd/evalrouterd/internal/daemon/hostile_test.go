@@ -72,7 +72,10 @@ func TestHostilePackages_Memory(t *testing.T) {
 		return s
 	}
 	looked := 0
-	for _, h := range archivetest.All() {
+	for i, h := range archivetest.All() {
+		if raced && i%10 != 0 {
+			continue
+		}
 		data := h.Build()
 		if len(data) == 0 || len(data) > archive.MaxBytes {
 			continue // cannot be announced
@@ -83,8 +86,11 @@ func TestHostilePackages_Memory(t *testing.T) {
 		}
 		looked++
 	}
-	if looked < 20 {
+	if looked < rounds(100) {
 		t.Errorf("the corpus has %d files", looked)
+	}
+	if raced { // as large as that is the detector, not the service
+		return
 	}
 	if s := upload("large", large(t, 48<<20)); s.Status != "failed" {
 		t.Errorf("48 MiB of noise is %s", s.Status)

@@ -79,14 +79,15 @@ func openable(t *testing.T, dir string) (n int, m *seal.Master) {
 // each death every key can be opened, and the last command finishes.
 func TestRotateMaster_Killed(t *testing.T) {
 	t.Parallel()
-	const keys = 500
+	keys := 100 * rounds(5)
 	dir := t.TempDir()
 	furnish(t, dir)
 	sealKeys(t, dir, keys)
 	seed := uint64(time.Now().UnixNano())
 	random := mathrand.New(mathrand.NewPCG(seed, 1))
 	died := 0
-	for range 12 {
+	total := rounds(12)
+	for range total {
 		cmd := program(t, "keys", "rotate-master", "--data", dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestRotateMaster_Killed(t *testing.T) {
 			t.Fatalf("seed %d: after %d deaths %d of %d keys can be opened", seed, died, n, keys)
 		}
 	}
-	t.Logf("seed %d: %d of 12 died", seed, died)
+	t.Logf("seed %d: %d of %d died", seed, died, total)
 	r := run(t, "keys", "rotate-master", "--data", dir).ok(t)
 	if want := fmt.Sprintf("Provider keys sealed with it: %d.", keys); !strings.Contains(r.stdout, want) {
 		t.Errorf("it says %s", r.stdout)
