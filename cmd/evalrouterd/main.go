@@ -18,6 +18,7 @@ import (
 const gcPercent = 200
 
 func main() {
+	harden()
 	// Nothing of ours writes to the standard logger, but net/http's client
 	// does: what a provider sends unasked, answers included. No log holds those.
 	log.SetOutput(io.Discard)

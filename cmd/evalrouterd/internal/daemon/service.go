@@ -53,6 +53,10 @@ var (
 // as much to each step of a call, which takes hundreds of times as long.
 const gather = 2 * time.Millisecond
 
+// requestTime is how long a request may take whose answer is no file. Clients
+// give up after 30 s; this way they get an answer first.
+const requestTime = 25 * time.Second
+
 // open is the database of an installation with its catalog and secrets.
 type open struct {
 	dir dataDir
@@ -186,7 +190,7 @@ func newService(data *open, o options) (*service, error) {
 	api := httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: keys{s.store.Access(), s.master, s.store.Now, o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits,
-		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
+		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Within: requestTime, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Discover: discovery(o.modelPorts), Ready: s.ready, WebOrigin: o.signIn.origin,
 		Subjects: []httpapi.Subject{
 			who,

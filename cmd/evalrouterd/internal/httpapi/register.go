@@ -36,6 +36,9 @@ func (rt route) declared() error {
 	return nil
 }
 
+// lengthy says that an answer may take as long as its file is.
+func (rt route) lengthy() bool { return rt.scope == scopeBenchmarksSubmit || rt.id == "export-run" }
+
 // on gives a line of the table its handler.
 func (rt route) on(register func(*Server, route)) route {
 	rt.register = register
@@ -60,6 +63,11 @@ func handle[I, O any](fn func(*Server, context.Context, *I) (*O, error)) func(*S
 		huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 			s.active.Add(1)
 			defer s.active.Add(-1)
+			if s.o.Within > 0 && !rt.lengthy() {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, s.o.Within)
+				defer cancel()
+			}
 			if f, ok := any(in).(faulty); ok {
 				if err := f.problem(); err != nil {
 					return nil, s.failureOf(ctx, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -458,5 +459,20 @@ func TestEscaped(t *testing.T) {
 		if c < 0x20 && c != '\n' || c >= 0x7F && c <= 0x9F || c == 0x202E || c == 0x200B {
 			t.Errorf("the answer holds U+%04X raw", c)
 		}
+	}
+}
+
+// TestWithin ends a request that takes too long with an answer, which says that
+// it may be repeated.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(o *httpapi.Options) {
+		o.Within = time.Millisecond
+		o.Ready = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	})
+	r := h.send("GET", "/readyz", nil, anonymous)
+	r.refused(t, 503, "unavailable")
+	if r.header.Get("Retry-After") == "" {
+		t.Error("it does not say when")
 	}
 }

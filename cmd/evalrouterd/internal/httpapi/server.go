@@ -122,6 +122,9 @@ type Options struct {
 	Owner string
 	// Admit says no to a request of which only the head was read; nil to none.
 	Admit func(*http.Request) error
+	// Within is how long a handler may take that answers with records; 0 for as
+	// long as it likes.
+	Within time.Duration
 	// Observe is told of each answer: its route, as "GET /v1/runs", or "/" for
 	// what has none; nil for nobody.
 	Observe func(route string, status int, took time.Duration)
