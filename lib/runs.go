@@ -168,6 +168,9 @@ const (
 	FormatMarkdown = "md"
 	FormatGitHub   = "github"
 	FormatJUnit    = "junit"
+	// FormatScores is one JSON object a planned task: its score and nothing that
+	// a model said.
+	FormatScores = "scores"
 	// FormatBundle is a ZIP of everything that the run's figures and charges
 	// can be derived from again offline.
 	FormatBundle = "bundle"

@@ -138,3 +138,13 @@ type SampleUsage struct {
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 }
+
+// ScoreLine is one planned task of a scores export. Score is null where the
+// task was not graded; Cluster names the tasks that are alike, "" for none.
+type ScoreLine struct {
+	TaskID  string   `json:"task_id"`
+	Attempt int      `json:"attempt"`
+	Score   *float64 `json:"score"`
+	Outcome string   `json:"outcome"`
+	Cluster string   `json:"cluster"`
+}

@@ -63,6 +63,9 @@ type BillingSnapshot struct {
 	ReservedMicrousd usd.Micro `json:"reserved_microusd"`
 	SpendMicrousd    usd.Micro `json:"spend_microusd"`
 	Pending          bool      `json:"pending"`
+	// ChargedMicrousd is the part of SpendMicrousd that EvalRouter charges;
+	// what is left of it is billed by the owner's provider.
+	ChargedMicrousd *usd.Micro `json:"charged_microusd,omitempty"`
 }
 
 // ResultCosts is what was charged for what.

@@ -18,7 +18,7 @@ func (f *Fake) freeze(r *fakeRun, at time.Time) *api.ResultRecord {
 	rec := r.rec
 	skipped, cancelled := rec.Outcomes["skipped_budget"], rec.Outcomes["cancelled"]
 	counts := api.CoverageCounts{Planned: len(r.tasks), Attempted: r.next, Graded: rec.GradedCount, Errors: rec.ErrorCount, Cancelled: cancelled, SkippedBudget: skipped}
-	bill := api.BillingSnapshot{AsOf: at, CapMicrousd: rec.CapMicrousd, SpendMicrousd: rec.SpendMicrousd}
+	bill := api.BillingSnapshot{AsOf: at, CapMicrousd: rec.CapMicrousd, SpendMicrousd: rec.SpendMicrousd, ChargedMicrousd: &rec.SpendMicrousd}
 	basis := "managed_total"
 	total := &rec.SpendMicrousd
 	if r.quote.model.Kind == api.ConnectionKind {
@@ -104,6 +104,8 @@ func (f *Fake) export(in *request) (*reply, *failure) {
 		b, _ = json.Marshal(f.fullExport(r))
 	case "summary":
 		b, _ = json.Marshal(f.summary(r, api.ExportSummarySchema))
+	case "scores":
+		b, kind = scoresExport(r), "application/x-ndjson"
 	case "csv":
 		b, kind = csvExport(r), "text/csv; charset=utf-8"
 	case "html", "md", "github", "junit":
@@ -115,6 +117,19 @@ func (f *Fake) export(in *request) (*reply, *failure) {
 		"Content-Type": kind, "X-Result-Version": "1", "X-Content-SHA256": sha256Hex(string(b)),
 		"Content-Disposition": fmt.Sprintf("attachment; filename=%q", "run-"+r.rec.ID[:8]+"."+format),
 	}}, nil
+}
+
+func scoresExport(r *fakeRun) []byte {
+	var out bytes.Buffer
+	for _, t := range r.tasks {
+		line := api.ScoreLine{TaskID: t.TaskID, Attempt: t.Attempt, Outcome: *t.Outcome}
+		if v, ok := t.Scores["accuracy"]; ok {
+			line.Score = &v
+		}
+		b, _ := json.Marshal(line)
+		out.Write(append(b, '\n'))
+	}
+	return out.Bytes()
 }
 
 func (f *Fake) summary(r *fakeRun, schema string) api.ExportSummary {

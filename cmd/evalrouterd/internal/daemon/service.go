@@ -195,7 +195,7 @@ func newService(data *open, o options) (*service, error) {
 		Subjects: []httpapi.Subject{
 			who,
 			s.private(o, exports),
-			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After},
+			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
 		},
 	}

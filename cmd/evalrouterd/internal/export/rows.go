@@ -184,6 +184,8 @@ func Extension(format string) string {
 	switch format {
 	case "summary":
 		return "summary.json"
+	case "scores":
+		return "scores.jsonl"
 	case "inspect":
 		return "eval"
 	case "inspect-json":

@@ -39,7 +39,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 69 {
+	if len(table) != 70 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -158,6 +158,7 @@ func TestForeign(t *testing.T) {
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"feedback", "GET", "/v1/feedback/%", said.FeedbackID, ""},
+		{"group comparison", "GET", "/v1/groups/%/comparison", group, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
 		{"key end", "DELETE", "/v1/api-keys/%", key, ""},
 		{"key rotation", "POST", "/v1/api-keys/%/rotate", key, "{}"},

@@ -51,7 +51,7 @@ func counts(r store.Result) api.CoverageCounts {
 }
 
 func billing(r store.Result) api.BillingSnapshot {
-	return api.BillingSnapshot{AsOf: timeOf(r.FinalizedAt), CapMicrousd: r.Money.Cap, SpendMicrousd: r.Money.Charged + r.Money.Metered}
+	return api.BillingSnapshot{AsOf: timeOf(r.FinalizedAt), CapMicrousd: r.Money.Cap, SpendMicrousd: r.Money.Charged + r.Money.Metered, ChargedMicrousd: ptr(r.Money.Charged)}
 }
 
 func resultCosts(e ended) api.ResultCosts {

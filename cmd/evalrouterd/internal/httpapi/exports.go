@@ -27,7 +27,7 @@ import (
 
 type exportInput struct {
 	ID      string `path:"id"`
-	Format  string `query:"format" enum:"json,csv,html,summary,md,github,junit,bundle,inspect,inspect-json,lm-eval" default:"json"`
+	Format  string `query:"format" enum:"json,csv,html,summary,scores,md,github,junit,bundle,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
 }
 
@@ -73,6 +73,30 @@ func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, err
 	}}, nil
 }
 
+// Summary is the summary export of a finished run.
+func (s *Server) Summary(ctx context.Context, id core.RunID) ([]byte, error) {
+	e, err := s.ended(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = s.writeExport(ctx, e, "summary", &b)
+	return b.Bytes(), err
+}
+
+// Exported is a file as an answer, and FileOf one that is in memory.
+type Exported = exported
+
+func FileOf(kind, name string, b []byte) *Exported {
+	return &exported{Body: func(hc huma.Context) {
+		sum := sha256.Sum256(b)
+		hc.SetHeader("Content-Type", kind)
+		hc.SetHeader("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
+		hc.SetHeader("X-Content-SHA256", hex.EncodeToString(sum[:]))
+		_, _ = hc.BodyWriter().Write(b) // whoever has gone needs no answer
+	}}
+}
+
 func contentType(format string) string {
 	switch format {
 	case "csv":
@@ -83,6 +107,8 @@ func contentType(format string) string {
 		return "text/markdown; charset=utf-8"
 	case "junit":
 		return "application/xml; charset=utf-8"
+	case "scores":
+		return "application/x-ndjson"
 	case "inspect", "lm-eval", "bundle":
 		return "application/zip"
 	}
@@ -104,6 +130,8 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 	switch format {
 	case "csv":
 		return s.source().CSV(ctx, e.Run, headline, out)
+	case "scores":
+		return s.source().Scores(ctx, e.Run, out)
 	case "inspect", "inspect-json":
 		return s.source().InspectLog(ctx, e.Run, format == "inspect", out)
 	case "lm-eval":

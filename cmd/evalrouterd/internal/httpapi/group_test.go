@@ -1,7 +1,12 @@
 package httpapi_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -266,5 +271,77 @@ func TestGroups_Cancel(t *testing.T) {
 	b = h.readGroup(g.ID)
 	if fmt.Sprint(a.Status, a.SpendMicrousd) != fmt.Sprint(b.Status, b.SpendMicrousd) || !a.Status.Terminal() || a.SpendMicrousd > a.CapMicrousd {
 		t.Errorf("cancelled twice: %+v, then %+v", a, b)
+	}
+}
+
+// GRP-15: a group's comparison is of what is kept of its members. It asks no
+// model, and made twice it is the same bytes.
+func TestGroups_GRP15_ComparisonIsOfRetainedResults(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	g := h.grouped(newGroup(nil, sure, echo))
+	for _, m := range g.Members {
+		h.await(m.RunID)
+	}
+	g = h.readGroup(g.ID)
+	path := "/v1/groups/" + g.ID + "/comparison"
+	first := h.send("GET", path, nil).want(t, 200)
+	var c api.Comparison
+	first.into(t, &c)
+	if c.Schema != api.ComparisonSchema || *c.GroupID != g.ID || len(c.Series) != 2 || c.Statistics != nil {
+		t.Fatalf("comparison is %+v", c)
+	}
+	for i, s := range c.Series {
+		export := h.send("GET", "/v1/runs/"+s.RunIDs[0]+"/export?format=summary", nil).want(t, 200)
+		if sum := sha256.Sum256(export.body); s.Source.SHA256 != hex.EncodeToString(sum[:]) || *s.Headline.Value != g.Members[i].Headline.Value || *s.ChargeMicrousd != g.Members[i].SpendMicrousd {
+			t.Errorf("series %d is %+v", i, s)
+		}
+	}
+	page := h.send("GET", path+"?format=html", nil).want(t, 200)
+	if !strings.HasPrefix(string(page.body), "<!doctype html>") || page.header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Errorf("the page is %.80s", page.body)
+	}
+	h.now.Add(int64(time.Hour / time.Microsecond))
+	if again := h.send("GET", path, nil).want(t, 200); !bytes.Equal(again.body, first.body) {
+		t.Error("the comparison changed by itself")
+	}
+	if after := h.readGroup(g.ID); after.SpendMicrousd != g.SpendMicrousd {
+		t.Errorf("comparing cost %s", after.SpendMicrousd-g.SpendMicrousd)
+	}
+	open := h.grouped(newGroup(object{"coverage": object{"mode": "full"}, "max_charge_microusd": "20000000"}, sure, echo))
+	if r := h.send("GET", "/v1/groups/"+open.ID+"/comparison", nil); r.status != 200 { // it may have ended meanwhile
+		r.refused(t, 409, "run_not_finished")
+	}
+}
+
+// CMP-13, CMP-30: the summary has no tasks, and no export says more of a task
+// than its answer and its counts. Scores have not even that.
+func TestExport_CMP13_SummaryAndScoresHoldNoAnswers(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	id := h.finished(nil)
+	var summary map[string]any
+	h.send("GET", "/v1/runs/"+id+"/export?format=summary", nil).want(t, 200).into(t, &summary)
+	for _, want := range []string{"identities", "profiles", "billing_snapshot", "export_policy", "summary"} {
+		if summary[want] == nil {
+			t.Errorf("the summary has no %s", want)
+		}
+	}
+	if summary["samples"] != nil || summary["result"] != nil {
+		t.Error("the summary holds tasks")
+	}
+	scores := h.send("GET", "/v1/runs/"+id+"/export?format=scores", nil).want(t, 200)
+	lines := strings.Split(strings.TrimSpace(string(scores.body)), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%d lines of scores", len(lines))
+	}
+	for _, text := range lines {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if len(line) != 5 || line["task_id"] == "" || line["score"] == nil || line["outcome"] == "" {
+			t.Errorf("line is %s", text)
+		}
 	}
 }

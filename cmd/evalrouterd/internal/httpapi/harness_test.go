@@ -147,7 +147,7 @@ func (h *harness) build(opts []option) {
 		h.who,
 		h.mine,
 		&group.Handlers{
-			Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer,
+			Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test",
 		},
 		&feedback.Handlers{Keeper: h.store.Feedback(), NewID: h.id("f")},
 	}

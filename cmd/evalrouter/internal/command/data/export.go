@@ -180,7 +180,7 @@ func cause(err error) string {
 func formatOf(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	for _, f := range []string{
-		evalrouter.FormatSummary, evalrouter.FormatInspectJSON, evalrouter.FormatLMEval, evalrouter.FormatInspect,
+		evalrouter.FormatSummary, evalrouter.FormatScores, evalrouter.FormatInspectJSON, evalrouter.FormatLMEval, evalrouter.FormatInspect,
 		evalrouter.FormatGitHub, evalrouter.FormatMarkdown, evalrouter.FormatJUnit, evalrouter.FormatBundle,
 		evalrouter.FormatJSON, evalrouter.FormatCSV, evalrouter.FormatHTML,
 	} {
@@ -197,6 +197,8 @@ func extension(format string) string {
 	switch format {
 	case evalrouter.FormatSummary:
 		return "summary.json"
+	case evalrouter.FormatScores:
+		return "scores.jsonl"
 	case evalrouter.FormatInspect:
 		return "eval"
 	case evalrouter.FormatInspectJSON:

@@ -55,6 +55,7 @@ type Handlers struct {
 	Changes     httpapi.Changes
 	Waker       httpapi.Waker
 	Now         func() time.Time
+	Version     string // of the service
 	// After is a timer, as time.After is.
 	After func(time.Duration) <-chan time.Time
 }
@@ -75,6 +76,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}", "get-group", read, "A group as it stands"), h.get),
 		httpapi.On(at(http.MethodPost, cancelPath, "cancel-group", write, "Ask every member to stop"), h.cancel),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/events", "list-group-events", read, "The members' logs as one"), h.events),
+		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/comparison", "compare-group", read, "The members' results side by side"), h.comparison),
 	}
 }
 
