@@ -66,6 +66,7 @@ const (
 // service.
 const (
 	AmbiguousID            Code = "ambiguous_id"
+	ArchiveChanged         Code = "archive_changed"
 	BenchmarkExtraRequired Code = "benchmark_extra_required"
 	BenchmarkUnknown       Code = "benchmark_unknown"
 	CacheMiss              Code = "cache_miss"

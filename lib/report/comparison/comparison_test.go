@@ -60,7 +60,9 @@ func made(t *testing.T, o comparison.Options, members ...comparison.Member) api.
 	return c
 }
 
-func TestMake_Series(t *testing.T) {
+// CMP-19 to CMP-24: what stands in a series, and that it is partial when it did
+// not complete or graded fewer tasks than it planned.
+func TestMake_CMP23_Series(t *testing.T) {
 	t.Parallel()
 	c := made(t, comparison.Options{GroupID: "g"}, run("a", nil), run("b", func(m *comparison.Member) {
 		m.Summary.Summary.Status, m.Summary.Summary.TerminalReason = api.StatusPartial, ptr("spending_cap")
@@ -114,9 +116,9 @@ func TestMake_Warnings(t *testing.T) {
 		want   string
 	}{
 		{"nothing differs", func(*comparison.Member) {}, ""},
-		{"transport", func(m *comparison.Member) { m.Summary.Model.Protocol = "completions" }, "transport_differs[AB]"},
-		{"limits", func(m *comparison.Member) { m.Summary.Model.Limits = map[string]any{"output_tokens_per_task": 32} }, "limits_differ[AB]"},
-		{"generation", func(m *comparison.Member) { m.Summary.Model.Generation = map[string]any{"temperature": 1} }, "generation_differs[AB]"},
+		{"CMP-31 transport", func(m *comparison.Member) { m.Summary.Model.Protocol = "completions" }, "transport_differs[AB]"},
+		{"CMP-31 limits", func(m *comparison.Member) { m.Summary.Model.Limits = map[string]any{"output_tokens_per_task": 32} }, "limits_differ[AB]"},
+		{"CMP-31 generation", func(m *comparison.Member) { m.Summary.Model.Generation = map[string]any{"temperature": 1} }, "generation_differs[AB]"},
 		{"routing", func(m *comparison.Member) { m.Summary.Model.Routing = nil }, "routing_differs[AB]"},
 		{"reasoning", func(m *comparison.Member) {
 			m.Summary.Reasoning = &api.ReasoningChoice{Mode: "effort", Effort: "low"}
@@ -141,24 +143,24 @@ func TestMake_Mismatches(t *testing.T) {
 		name, says string
 		change     func(*api.ExportSummary)
 	}{
-		{"workspace", "workspace", func(s *api.ExportSummary) { s.WorkspaceID = "x" }},
-		{"version", "benchmark version sums@2", func(s *api.ExportSummary) { s.Identities.ProfileID = "sums@2" }},
+		{"CMP-09 workspace", "workspace", func(s *api.ExportSummary) { s.WorkspaceID = "x" }},
+		{"CMP-04 version", "benchmark version sums@2", func(s *api.ExportSummary) { s.Identities.ProfileID = "sums@2" }},
 		{"manifest", "benchmark manifest", func(s *api.ExportSummary) { s.Identities.ManifestSHA256 = other }},
-		{"dataset", "dataset cdcdcdcdcdcd", func(s *api.ExportSummary) { s.Identities.DatasetAssetsSHA256 = other }},
-		{"population", "task population", func(s *api.ExportSummary) { s.Identities.PopulationSHA256 = other }},
+		{"CMP-05 dataset", "dataset cdcdcdcdcdcd", func(s *api.ExportSummary) { s.Identities.DatasetAssetsSHA256 = other }},
+		{"CMP-06 population", "task population", func(s *api.ExportSummary) { s.Identities.PopulationSHA256 = other }},
 		{"population size", "number of tasks in the population 41", func(s *api.ExportSummary) { s.Identities.PopulationCount = 41 }},
-		{"selection", "task selection", func(s *api.ExportSummary) { s.Identities.TaskIDsHash = other }},
+		{"CMP-07 selection", "task selection", func(s *api.ExportSummary) { s.Identities.TaskIDsHash = other }},
 		{"selected", "number of selected tasks 5", func(s *api.ExportSummary) { s.Identities.SelectedCount = 5 }},
-		{"format", "output format free", func(s *api.ExportSummary) { s.Identities.OutputFormat = "free" }},
+		{"CMP-08 format", "output format free", func(s *api.ExportSummary) { s.Identities.OutputFormat = "free" }},
 		{"no workspace", "does not record its workspace", func(s *api.ExportSummary) { s.WorkspaceID = "" }},
 		{"no version", "does not record its benchmark version", func(s *api.ExportSummary) { s.Identities.ProfileID = "" }},
-		{"no dataset", "does not record its dataset", func(s *api.ExportSummary) { s.Identities.DatasetAssetsSHA256 = "" }},
+		{"CMP-11 no dataset", "does not record its dataset", func(s *api.ExportSummary) { s.Identities.DatasetAssetsSHA256 = "" }},
 		{"no population", "does not record its task population", func(s *api.ExportSummary) { s.Identities.PopulationSHA256 = "" }},
-		{"no selection", "does not record its task selection", func(s *api.ExportSummary) { s.Identities.TaskIDsHash = "" }},
+		{"CMP-11 no selection", "does not record its task selection", func(s *api.ExportSummary) { s.Identities.TaskIDsHash = "" }},
 		{"no format", "does not record its output format", func(s *api.ExportSummary) { s.Identities.OutputFormat = "" }},
-		{"comparison run", "kind comparison", func(s *api.ExportSummary) { s.TargetKind = "comparison" }},
-		{"agent run", "kind agent", func(s *api.ExportSummary) { s.TargetKind = "agent" }},
-		{"environment run", "kind environment", func(s *api.ExportSummary) { s.TargetKind = "environment" }},
+		{"CMP-10 comparison run", "kind comparison", func(s *api.ExportSummary) { s.TargetKind = "comparison" }},
+		{"CMP-10 agent run", "kind agent", func(s *api.ExportSummary) { s.TargetKind = "agent" }},
+		{"CMP-10 environment run", "kind environment", func(s *api.ExportSummary) { s.TargetKind = "environment" }},
 		{"two benchmarks", "2 benchmarks", func(s *api.ExportSummary) { s.Profiles = append(s.Profiles, s.Profiles[0]) }},
 		{"unknown schema", "schema", func(s *api.ExportSummary) { s.Schema = "x" }},
 		{"twice", "named twice", func(s *api.ExportSummary) { s.RunID = "a" }},
@@ -212,7 +214,9 @@ func withTasks(id string, tasks comparison.Tasks) comparison.Member {
 	})
 }
 
-func TestMake_Evidence(t *testing.T) {
+// CMP-27, CMP-28: a graded task without its answer refuses its run, unless the
+// archive is made without them.
+func TestMake_CMP27_CMP28_Evidence(t *testing.T) {
 	t.Parallel()
 	g1, g2 := []api.GraderRecord{{ID: "g", Version: "1"}}, []api.GraderRecord{{ID: "g", Version: "2"}}
 	ids, fewer := []string{"t1", "t2", "t3", "t4"}, []string{"t1", "t2", "t3"}

@@ -91,6 +91,7 @@ func serviceProblems() []Problem {
 func ownProblems() []Problem {
 	return []Problem{
 		{api.AmbiguousID, 0, "The beginning of the id fits several.", free, "Type more of the id."},
+		{api.ArchiveChanged, 0, "A file of a saved comparison is not what was saved.", reads, "Take the archive from where it was first kept; the error names the file."},
 		{api.BenchmarkExtraRequired, 0, "The program that makes benchmarks is not installed.", free, "Run the go install line that the error gives."},
 		{api.BenchmarkUnknown, 0, "No benchmark has that name.", free, "evalrouter catalog"},
 		{api.CacheMiss, 0, "There is no fresh local copy, and --offline asks no service.", reads, "Leave --offline out."},

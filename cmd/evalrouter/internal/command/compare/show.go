@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"strings"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// show is a comparison for people: one row a run, then what was asked for.
+func show(p *term.Page, a *command.App, c api.Comparison) {
+	p.Line("%s, the same %s of %s tasks", c.Benchmark.ProfileID, command.Thousands(c.Benchmark.SelectedCount), command.Thousands(c.Benchmark.PopulationCount))
+	rows(p, a, c.Series, columns())
+	for _, s := range c.Series {
+		if s.Partial {
+			p.Line("%s is partial: %s", s.Label, strings.ReplaceAll(strings.Join(s.PartialReasons, ", "), "_", " "))
+		}
+	}
+	if e := c.Evidence; e != nil {
+		p.Line("Graders %s, graded tasks %s", e.GraderVersions, e.TaskSets)
+	}
+	if st := c.Statistics; st != nil {
+		pairs(p, a, st)
+	}
+	for _, w := range c.Warnings {
+		p.Line("Warning  %s (%s): %s", w.Code, strings.Join(w.Series, ", "), w.Detail)
+	}
+}
+
+func rows[T any](p *term.Page, a *command.App, data []T, cols []table.Column[T]) {
+	lines, err := table.Render(data, cols, table.View{}, a.Term.Columns())
+	if err != nil {
+		p.Line("The table could not be laid out: %s", err) // it has no choices that could be wrong
+		return
+	}
+	command.ShowTable(p, lines)
+}
+
+func columns() []table.Column[api.ComparisonSeries] {
+	type row = api.ComparisonSeries
+	return []table.Column[row]{
+		{Name: "label", Whole: true, Text: func(s row) string { return s.Label }},
+		{Name: "run", Whole: true, Text: func(s row) string { return command.Short(s.RunIDs[len(s.RunIDs)-1]) }},
+		{Name: "model", Text: func(s row) string { return s.Model.Name }},
+		{Name: "score", Whole: true, Right: true, Text: func(s row) string { v, _ := report.ScoreWords(s.Headline); return v }},
+		{Name: "n", Whole: true, Right: true, Text: func(s row) string { return command.Thousands(s.Headline.Denominator) }},
+		{Name: "graded", Whole: true, Right: true, Drop: 2, Text: func(s row) string {
+			return command.Thousands(s.Coverage.Graded) + "/" + command.Thousands(s.Coverage.Planned)
+		}},
+		{Name: "errors", Right: true, Drop: 3, Text: func(s row) string { return command.Thousands(s.Coverage.Errors) }},
+		{Name: "charged", Right: true, Drop: 1, Text: charge},
+		{Name: "status", Whole: true, Text: func(s row) string {
+			if s.Partial {
+				return "partial"
+			}
+			return s.Status
+		}},
+		{Name: "kind", Whole: true, Text: func(s row) string { return map[bool]string{true: "simulated", false: "real"}[s.Model.Simulated] }},
+	}
+}
+
+func charge(s api.ComparisonSeries) string {
+	switch {
+	case s.ChargeMicrousd != nil:
+		return command.Money(*s.ChargeMicrousd)
+	case s.BillingState != "settled":
+		return s.BillingState
+	}
+	return "not known"
+}
+
+// pairs shows the tests. A difference is in points of the first less the second.
+func pairs(p *term.Page, a *command.App, st *api.ComparedStatistics) {
+	var words []report.PairWords
+	for _, x := range st.Pairs {
+		words = append(words, report.ComparedPairWords(x))
+	}
+	if len(words) == 0 {
+		p.Line("One run alone has no pair to test.")
+		return
+	}
+	type row = report.PairWords
+	rows(p, a, words, []table.Column[row]{
+		{Name: "pair", Whole: true, Text: func(w row) string { return w.Pair }},
+		{Name: "gap", Whole: true, Right: true, Text: func(w row) string { return w.Difference }},
+		{Name: "95% interval", Drop: 1, Text: func(w row) string { return w.Interval }},
+		{Name: "only left/right", Right: true, Drop: 2, Text: func(w row) string { return w.Flips }},
+		{Name: "p (holm)", Whole: true, Right: true, Text: func(w row) string { return w.PHolm }},
+		{Name: "verdict", Whole: true, Text: func(w row) string { return w.Verdict }},
+		{Name: "method", Drop: 3, Text: func(w row) string { return w.Method }},
+	})
+	for _, w := range words {
+		if w.Note != "" {
+			p.Line("%s: %s", w.Pair, w.Note)
+		}
+	}
+	p.Line("\"Not shown\" does not say that two models are alike.")
+}
