@@ -69,6 +69,7 @@ type Client struct {
 	Connections *Connections
 	Quotes      *Quotes
 	Runs        *Runs
+	Groups      *Groups
 	Evaluations *Evaluations
 	Sources     *Sources
 	Benchmarks  *Benchmarks
@@ -121,6 +122,7 @@ func New(cfg Config) (*Client, error) {
 		Connections: &Connections{c: c},
 		Quotes:      &Quotes{c: c},
 		Runs:        &Runs{c: c},
+		Groups:      &Groups{c: c},
 		Evaluations: &Evaluations{c: c},
 		Sources:     &Sources{c: c},
 		Benchmarks:  &Benchmarks{c: c},

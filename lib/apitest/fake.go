@@ -57,6 +57,7 @@ type Fake struct {
 	ledger    []api.LedgerEntry
 	quotes    map[string]*fakeQuote
 	runs      []*fakeRun
+	groups    []*fakeGroup
 	conns     []*api.ConnectionRecord
 	caching   string                  // of public catalog reads
 	rates     map[string][2]usd.Micro // by route, where Reprice changed them
@@ -115,7 +116,7 @@ func NewFake(o Options) *Fake {
 	}
 	f.started = f.now()
 	f.move("grant", o.Credits, nil, "start")
-	for _, r := range append(f.routes(), f.privateRoutes()...) {
+	for _, r := range slices.Concat(f.routes(), f.privateRoutes(), f.groupRoutes()) {
 		f.mux.Handle(r.pattern, f.handle(r))
 	}
 	f.signInPages()

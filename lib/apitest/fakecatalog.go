@@ -56,7 +56,7 @@ func (f *Fake) routes() []route {
 func (f *Fake) getMeta(*request) (*reply, *failure) {
 	return ok(api.MetaRecord{
 		Service: "evalrouterd", Version: "0.0.0", APIVersion: "v1", StartedAt: f.started,
-		Features:  map[string]bool{"groups": false, "resume": false},
+		Features:  map[string]bool{"groups": true, "resume": false},
 		Limits:    api.MetaLimits{MaxModelsPerRun: 8, MaxChargeMicrousd: 1000 * usd.Dollar, SampleCountMax: 1000, SourceMaxBytes: 64 << 20, SourceMaxRows: 100_000},
 		WebOrigin: f.URL, DocsURL: f.URL + "/docs",
 	})

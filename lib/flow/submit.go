@@ -29,20 +29,25 @@ func submitWaits() []time.Duration {
 // about a quarter of a minute. If it never does, the error says that the run
 // may exist and carries the key.
 func Submit(ctx context.Context, runs Submitter, in api.NewRun, key string, sleep Sleeper) (api.RunRecord, error) {
+	return patiently(ctx, key, sleep, func() (api.RunRecord, error) { return runs.Submit(ctx, in, evalrouter.IdempotencyKey(key)) })
+}
+
+// patiently sends the same submission until it has an answer.
+func patiently[T any](ctx context.Context, key string, sleep Sleeper, send func() (T, error)) (T, error) {
 	waits := submitWaits()
 	for {
-		run, err := runs.Submit(ctx, in, evalrouter.IdempotencyKey(key))
+		got, err := send()
 		if err == nil {
-			return run, nil
+			return got, nil
 		}
 		if !repeatable(err) {
-			return run, err
+			return got, err
 		}
 		if len(waits) == 0 {
-			return run, lost(err, key)
+			return got, lost(err, key)
 		}
 		if sleep(ctx, max(waits[0], retryAfter(err))) != nil {
-			return run, lost(err, key)
+			return got, lost(err, key)
 		}
 		waits = waits[1:]
 	}

@@ -57,6 +57,8 @@ type Watcher struct {
 	// Chance is a random number in [0,1): watchers that lost the service
 	// together must not come back together.
 	Chance func() float64
+	// What is what is watched, in messages; "" is a run.
+	What string
 	// Stays is the sentence about the run that an ended watch leaves behind;
 	// "" says that it goes on without this terminal.
 	Stays string
@@ -117,6 +119,8 @@ func (s *watch) listen(ctx context.Context) (stop func()) {
 	}
 }
 
+func (s *watch) what() string { return orElse(s.What, "run") }
+
 // step reads once and says how long to pause.
 func (s *watch) step(ctx context.Context) (time.Duration, error) {
 	began := s.Now()
@@ -128,7 +132,7 @@ func (s *watch) step(ctx context.Context) (time.Duration, error) {
 	now := s.Now()
 	switch {
 	case ctx.Err() != nil:
-		return 0, s.stopped(api.WaitCancelled, "stopped watching run "+s.id, context.Cause(ctx))
+		return 0, s.stopped(api.WaitCancelled, "stopped watching "+s.what()+" "+s.id, context.Cause(ctx))
 	case err == nil && !run.Status.Known():
 		return 0, refuse(api.InvalidResponse, "the service answered with an unknown run status")
 	case err == nil:
@@ -197,7 +201,7 @@ func (s *watch) rest(ctx context.Context, pause time.Duration) error {
 	if s.Limit > 0 {
 		left := s.Limit - s.Now().Sub(s.start)
 		if left <= 0 {
-			return s.stopped(api.RequestTimeout, fmt.Sprintf("run %s has not ended within %s", s.id, s.Limit), nil)
+			return s.stopped(api.RequestTimeout, fmt.Sprintf("%s %s has not ended within %s", s.what(), s.id, s.Limit), nil)
 		}
 		pause = min(pause, left)
 	}
@@ -210,7 +214,7 @@ func (s *watch) rest(ctx context.Context, pause time.Duration) error {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return s.stopped(api.WaitCancelled, "stopped watching run "+s.id, err)
+		return s.stopped(api.WaitCancelled, "stopped watching "+s.what()+" "+s.id, err)
 	}
 	return nil
 }
