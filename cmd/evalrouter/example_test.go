@@ -30,11 +30,13 @@ func handedOver(command string) string {
 }
 
 // desk is a home with a service on this machine, one finished run, one
-// connection, one quote and a file to quote from.
+// finished group, one connection, one quote and a file to quote from.
 type desk struct {
 	t                     *testing.T
 	home, run, quote, end string
 	dir                   string // where commands are run
+	group                 string
+	members               []string // of the group, two finished runs of the same tasks
 }
 
 // theirs are the benchmark commands that a service answers.
@@ -56,6 +58,8 @@ func newDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { d.try("local stop") })
 	d.run = strings.TrimSpace(d.must("demo --jq .id"))
+	d.group = strings.TrimSpace(d.must("run arithmetic --model practice.solver-0.8 --model practice.echo --sample 4 --max-cost 1 --yes --jq .id"))
+	d.members = strings.Fields(d.must("group status " + d.group + " --jq '.members[].run_id'"))
 	d.must("connections create --name mine --endpoint " + d.end + " --model m --no-key")
 	d.quote = strings.TrimSpace(d.must("quote --config quote.json --jq .id"))
 	return d
@@ -150,6 +154,12 @@ func (d *desk) example(line string, n int) error {
 		name := fmt.Sprintf("ends-%d", n)
 		id := strings.TrimSpace(d.must("connections create --name " + name + " --endpoint " + d.end + " --model m --no-key --jq .id"))
 		line = strings.NewReplacer("mine", name, "3f2a9c", id[:8]).Replace(line)
+	case strings.HasPrefix(line, "compare "):
+		d.dir = d.t.TempDir()
+		line = strings.NewReplacer("3f2a9c", d.members[0][:8], "77b01e", d.members[1][:8]).Replace(line)
+	case strings.HasPrefix(line, "group "):
+		d.dir = d.t.TempDir()
+		line = strings.ReplaceAll(line, "3f2a9c", d.group[:8])
 	case strings.HasPrefix(line, "connections "):
 		id := strings.TrimSpace(d.must(`connections list --filter name=mine --jq '.data[0].id'`))
 		line = strings.NewReplacer("3f2a9c", id[:8], "--name my ", fmt.Sprintf("--name my-%d ", n), "URL", d.end).Replace(line)

@@ -24,6 +24,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/compare"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
@@ -83,7 +84,7 @@ func tree(a *command.App) *argv.Command {
 	root := command.Root(a,
 		run.Demo(a),
 		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
-		data.Results(a), data.Export(a), compare.Compare(a), data.Open(a), data.Events(a),
+		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
 		command.LangSmith(a), signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), command.Local(a), command.Options(a), health.Doctor(a),

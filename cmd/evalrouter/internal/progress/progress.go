@@ -148,8 +148,8 @@ func (p *Printer) record(r api.Progress) {
 	if r.Planned != nil {
 		planned = fmt.Sprint(*r.Planned)
 	}
-	fmt.Fprintf(p.W, "run=%s phase=%s processed=%d planned=%s errors=%d spend=%s elapsed=%.1fs\n",
-		plain.Line(r.RunID), plain.Line(string(r.Phase)), r.Processed, planned, r.Errors, r.SpendMicrousd, r.ElapsedSeconds)
+	fmt.Fprintf(p.W, "%s phase=%s processed=%d planned=%s errors=%d spend=%s elapsed=%.1fs\n",
+		subject(r.RunID, r.GroupID), plain.Line(string(r.Phase)), r.Processed, planned, r.Errors, r.SpendMicrousd, r.ElapsedSeconds)
 }
 
 // report tells of an outage once and then at every heartbeat. The JSON record
@@ -169,7 +169,15 @@ func (p *Printer) report(u flow.Update, rec api.Progress, now time.Time) {
 	if c := flow.Cause(u.Cause); c != "" {
 		why = fmt.Sprintf(" cause=%q", c)
 	}
-	fmt.Fprintf(p.W, "run=%s connected=no down=%.1fs%s\n", plain.Line(u.Run.ID), u.Down.Seconds(), why)
+	fmt.Fprintf(p.W, "%s connected=no down=%.1fs%s\n", subject(u.Run.ID, u.Run.GroupID), u.Down.Seconds(), why)
+}
+
+// subject is what a line is about: a run, or a group where there is no run.
+func subject(run string, group *string) plain.Safe {
+	if run == "" && group != nil {
+		return "group=" + plain.Line(*group)
+	}
+	return "run=" + plain.Line(run)
 }
 
 func (p *Printer) line(u flow.Update, r api.Progress) {

@@ -56,6 +56,12 @@ func (f *Flags) html() (bool, error) {
 	return slices.Contains(list, "html"), nil
 }
 
+// Check refuses formats that there are not.
+func (f *Flags) Check() error {
+	_, err := f.html()
+	return err
+}
+
 // Work is one comparison to be saved.
 type Work struct {
 	Runs  []string

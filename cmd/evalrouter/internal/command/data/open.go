@@ -11,17 +11,25 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
-// Open is "evalrouter open": a run's page in the browser.
+// Open is "evalrouter open": a run's or a group's page in the browser.
 func Open(a *command.App) *argv.Command {
-	off := false
+	off, group, live := false, false, false
 	fs := argv.NewFlags("open")
 	fs.Bool(&off, "no-browser", "print the address only")
+	fs.Bool(&group, "group", "the comparison page of a group; needs its whole id")
+	fs.Bool(&live, "live", "with --group: its live status")
 	return &argv.Command{
-		Name: "open", Args: "RUN", Short: "Open the live report page of a run",
+		Name: "open", Args: "RUN", Short: "Open the live report page of a run, or of a group",
 		Long:     "No browser opens in CI, over SSH, without a display or with\nEVALROUTER_NO_BROWSER=1; the address is printed in any case.",
 		Examples: []string{"evalrouter open 3f2a9c", "evalrouter open 3f2a9c --json"},
 		Flags:    fs,
 		Exec: func(ctx context.Context, args []string) error {
+			switch {
+			case group:
+				return openGroup(ctx, a, args, live, off)
+			case live:
+				return &argv.UsageError{Message: "--live belongs to --group; a run's page is live by itself"}
+			}
 			id, err := a.OneRun(ctx, args)
 			if err != nil {
 				return err
@@ -36,26 +44,69 @@ func Open(a *command.App) *argv.Command {
 			}
 			page := command.PageOf(r)
 			if page == "" {
-				return command.WithNext(&flow.Error{
-					Code: api.FeatureUnavailable, Message: "this service has no pages for people",
-					Facts: []string{"the run and its results are there all the same"},
-				}, "evalrouter status "+command.Short(id), "evalrouter results "+command.Short(id))
+				return noPages("evalrouter status "+command.Short(id), "evalrouter results "+command.Short(id))
 			}
-			why := a.Viewer(off).Page(page)
-			return a.Value(opened{r.ID, page, why == "", why}, func(p *term.Page) {
-				p.Line("%s", page)
-				if why != "" {
-					a.Note("Not opened: %s.", why)
-				}
-			})
+			return shown(a, opened{RunID: r.ID, URL: page}, off)
 		},
 	}
 }
 
+func noPages(next ...string) error {
+	return command.WithNext(&flow.Error{
+		Code: api.FeatureUnavailable, Message: "this service has no pages for people",
+		Facts: []string{"the run and its results are there all the same"},
+	}, next...)
+}
+
+func shown(a *command.App, o opened, off bool) error {
+	o.Reason = a.Viewer(off).Page(o.URL)
+	o.Opened = o.Reason == ""
+	return a.Value(o, func(p *term.Page) {
+		p.Line("%s", o.URL)
+		if o.Reason != "" {
+			a.Note("Not opened: %s.", o.Reason)
+		}
+	})
+}
+
+// fullID is the length of an id.
+const fullID = 36
+
+// openGroup opens a page of a group on the website. It takes the whole id, so
+// that nobody looks at another group by mistake, and downloads nothing.
+func openGroup(ctx context.Context, a *command.App, args []string, live, off bool) error {
+	if len(args) != 1 {
+		return &argv.UsageError{Message: "name one group", Next: "evalrouter group list"}
+	}
+	if err := flow.CheckGroupID(args[0]); err != nil {
+		return command.WithNext(err, "evalrouter group list")
+	}
+	if len(args[0]) != fullID {
+		return &argv.UsageError{Message: "open --group needs the whole id of the group, all 36 characters", Next: "evalrouter group list --wide"}
+	}
+	c, err := a.Client(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := c.Groups.Get(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	link := g.Links.Report
+	if live {
+		link = g.Links.Live
+	}
+	if link == nil || *link == "" {
+		return noPages("evalrouter group status "+command.Short(g.ID), "evalrouter group compare "+command.Short(g.ID)+" --format html")
+	}
+	return shown(a, opened{GroupID: g.ID, URL: *link}, off)
+}
+
 // opened is what "open" did, as JSON.
 type opened struct {
-	RunID  string `json:"run_id"`
-	URL    string `json:"url"`
-	Opened bool   `json:"opened"`
-	Reason string `json:"reason,omitempty"`
+	RunID   string `json:"run_id,omitempty"`
+	GroupID string `json:"group_id,omitempty"`
+	URL     string `json:"url"`
+	Opened  bool   `json:"opened"`
+	Reason  string `json:"reason,omitempty"`
 }

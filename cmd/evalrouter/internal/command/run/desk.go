@@ -75,19 +75,23 @@ func (d *desk) Approve(ctx context.Context, q api.QuoteRecord, before *api.Quote
 	if before != nil {
 		showChange(d.Term.ErrPage(), *before, q)
 	}
-	if before != nil && !d.attended {
+	return d.approve(ctx, fmt.Sprintf("Start run with a %s cap?", command.Money(*q.MaxChargeMicrousd)), "Start run", before != nil)
+}
+
+func (d *desk) approve(ctx context.Context, question, yes string, changed bool) (bool, error) {
+	if changed && !d.attended {
 		return false, &flow.Error{
 			Code: api.QuoteChanged, Message: "the quote expired and the new one has other terms",
 			Facts: []string{"both stand above; nothing was started or charged"},
 		}
 	}
-	if d.yes && before == nil {
+	if d.yes && !changed {
 		return true, nil
 	}
 	if !d.attended {
 		return false, &flow.Error{Code: api.UnattendedRefused, Message: "there is no terminal to ask for the start", Facts: []string{"nothing was started or charged"}}
 	}
-	ok, err := d.Term.Confirm(ctx, fmt.Sprintf("Start run with a %s cap?", command.Money(*q.MaxChargeMicrousd)), "Start run", "Cancel", "start")
+	ok, err := d.Term.Confirm(ctx, question, yes, "Cancel", "start")
 	if errors.Is(err, term.ErrDeclined) {
 		return false, nil
 	}

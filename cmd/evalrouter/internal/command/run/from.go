@@ -23,7 +23,7 @@ func (o *options) copySetup(ctx context.Context, c *evalrouter.Client, args []st
 		return nil, err
 	}
 	m := r.Model.Selected
-	if len(r.Profiles) != 1 || m == nil || m.RouteID == nil && m.ConnectionID == nil || r.GroupID != nil {
+	if len(r.Profiles) != 1 || m == nil || m.RouteID == nil && m.ConnectionID == nil {
 		return nil, command.WithNext(&flow.Error{
 			Code: api.UnsupportedFeature, Message: "run " + command.Short(id) + " is not one benchmark with one model, so that it cannot be repeated this way",
 			Facts: []string{"nothing was quoted, started or charged"},

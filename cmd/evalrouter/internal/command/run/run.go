@@ -48,10 +48,10 @@ func Run(a *command.App) *argv.Command {
 
 func (o *options) command() *argv.Command {
 	fs := o.flags
-	fs.Strings(&o.models, "model", "MODEL", "route id, name, or connection:ID")
+	fs.Strings(&o.models, "model", "MODEL", "route id, name, or connection:ID; up to 8 times")
 	fs.Int(&o.sample, "sample", "N", "N tasks (25)", 1, maxSample)
 	fs.Bool(&o.full, "full", "every task")
-	fs.Money(&o.max, "max-cost", "hard spending cap")
+	fs.Money(&o.max, "max-cost", "hard spending cap, of all models together")
 	fs.Bool(&o.yes, "yes", "start without asking")
 	fs.Bool(&o.dryRun, "dry-run", "stop after the quote")
 	fs.String(&o.from, "from", "RUN", "the same setup as an earlier run")
@@ -79,6 +79,7 @@ func (o *options) command() *argv.Command {
 		Examples: []string{
 			"evalrouter run arithmetic --model practice.solver-0.8 --sample 100",
 			"evalrouter run dates --model practice.solver-0.8 --max-cost 1 --yes --json",
+			"evalrouter run dates --model practice.solver-0.8 --model practice.echo",
 		},
 		Flags: fs, Exec: o.exec,
 	}
@@ -94,6 +95,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	if len(args) > 1 {
 		return &argv.UsageError{Message: flow.Typed(args[1]) + " is one word too many; run takes one benchmark"}
 	}
+	if err := o.several(); err != nil {
+		return err
+	}
 	if err := o.unattended(args); err != nil {
 		return err
 	}
@@ -105,6 +109,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 		if args, err = o.copySetup(ctx, client, args); err != nil {
 			return err
 		}
+	}
+	if len(o.models) > 1 {
+		return o.runGroup(ctx, client, args)
 	}
 	order, err := o.order(ctx, client, args)
 	if err != nil {
@@ -174,8 +181,6 @@ func (o *options) unattended(args []string) error {
 // complete checks that nothing is left to ask where nobody can be asked.
 func (o *options) complete(args []string) error {
 	switch {
-	case len(o.models) > 1:
-		return &flow.Error{Code: api.UnsupportedFeature, Message: "run takes one --model; run the others one after another", Facts: []string{"nothing was started or charged"}}
 	case o.Attended() || o.from != "":
 		return nil
 	case len(args) == 0:
