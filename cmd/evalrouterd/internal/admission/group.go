@@ -13,7 +13,7 @@ import (
 type Groups interface {
 	PutQuote(context.Context, core.GroupQuote) error
 	Quote(context.Context, core.Scope, core.GroupQuoteID) (core.GroupQuoteState, error)
-	Admit(context.Context, core.GroupAdmission) (core.Admitted, error)
+	AdmitGroup(context.Context, core.GroupAdmission) (core.Admitted, error)
 }
 
 // GroupQuoteRequest is what a caller asks a group quote for. Every member has
@@ -153,7 +153,7 @@ func (s *Service) StartGroup(ctx context.Context, sc core.Scope, r GroupRequest)
 		}
 		a.Members = append(a.Members, core.MemberIDs{Run: core.RunID(s.NewID()), Transfer: s.NewID(), Consent: s.NewID()})
 	}
-	out, err := s.Groups.Admit(ctx, a)
+	out, err := s.Groups.AdmitGroup(ctx, a)
 	if err != nil || out.Replayed {
 		return out, err
 	}

@@ -80,9 +80,15 @@ func child(o orders) error {
 	}
 	r.enter("")
 	for _, c := range chapters {
+		if c.together {
+			continue
+		}
 		if err := p.play(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
+	}
+	if err := p.playGroup(ctx); err != nil {
+		return fmt.Errorf("%s: %w", groupName, err)
 	}
 	if err := p.engine.Stop(ctx); err != nil {
 		return err
@@ -136,7 +142,7 @@ func (p *process) open(ctx context.Context) ([]core.Response, error) {
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() }, Jitter: func() float64 { return 0.5 },
 		Log: slog.New(slog.DiscardHandler), Worker: "child", Changed: func(id core.RunID) { p.changed <- id },
 	})
-	p.admit = &admission.Service{Store: p.store, Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString}
+	p.admit = &admission.Service{Store: p.store, Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString, Groups: p.store.Groups()}
 	return kept, nil
 }
 
@@ -164,6 +170,10 @@ func (p *process) play(ctx context.Context, c chapter) error {
 	if err != nil {
 		return err
 	}
+	return p.wait(ctx, id)
+}
+
+func (p *process) wait(ctx context.Context, id core.RunID) error {
 	patience := time.After(time.Minute)
 	for {
 		r, err := p.store.Run(ctx, scope, id)

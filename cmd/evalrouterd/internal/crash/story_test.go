@@ -28,6 +28,8 @@ type chapter struct {
 	lost int
 	// ends is how the run must end.
 	ends map[core.State]bool
+	// together says that it is a member of the story's one group.
+	together bool
 }
 
 func (c chapter) route() core.RouteID { return core.RouteID("practice." + c.name) }
@@ -86,6 +88,29 @@ var chapters = []chapter{
 		fate: func(int, int) fate { return right },
 		ends: map[core.State]bool{core.Failed: true},
 	},
+	{
+		name: "left", seed: 16, tasks: 3, cap: 9000, together: true,
+		fate: func(int, int) fate { return right },
+		ends: map[core.State]bool{core.Completed: true, core.Partial: true},
+	},
+	{
+		name: "right", seed: 16, tasks: 3, cap: 9000, together: true,
+		fate: func(int, int) fate { return right },
+		ends: map[core.State]bool{core.Completed: true, core.Partial: true},
+	},
+}
+
+// groupName is what the runs are called that are started together.
+const groupName = "together"
+
+// members are the chapters of the group.
+func members() (all []chapter) {
+	for _, c := range chapters {
+		if c.together {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // lockedChapter is the one whose credential cannot be opened.

@@ -48,7 +48,7 @@ func groupAdmission(q core.GroupQuote, key string) core.GroupAdmission {
 func (d *db) together(n int) core.GroupID {
 	d.t.Helper()
 	q := d.groupQuote(n, 1000)
-	out, err := d.Groups().Admit(context.Background(), groupAdmission(q, "k-"+string(q.ID)))
+	out, err := d.Groups().AdmitGroup(context.Background(), groupAdmission(q, "k-"+string(q.ID)))
 	d.check(err)
 	return core.GroupID(out.Run)
 }
@@ -155,7 +155,7 @@ func TestGroup_AdmitsAllOrNone(t *testing.T) {
 				a := groupAdmission(q, "k")
 				tt.do(d, &q, &a)
 				before := d.counts()
-				_, err := d.Groups().Admit(context.Background(), a)
+				_, err := d.Groups().AdmitGroup(context.Background(), a)
 				d.wants(err, tt.want)
 				if after := d.counts(); after != before {
 					t.Errorf("left %s, had %s", after, before)
@@ -173,14 +173,14 @@ func TestGroup_LastMemberFails(t *testing.T) {
 		a := groupAdmission(q, "k")
 		a.Members[2].Run = a.Members[0].Run // an id that is taken already
 		before := d.counts()
-		if _, err := d.Groups().Admit(context.Background(), a); err == nil {
+		if _, err := d.Groups().AdmitGroup(context.Background(), a); err == nil {
 			t.Fatal("admitted")
 		}
 		if after := d.counts(); after != before {
 			t.Errorf("left %s, had %s", after, before)
 		}
 		d.clean()
-		d.must(d.Groups().Admit(context.Background(), groupAdmission(q, "k")))
+		d.must(d.Groups().AdmitGroup(context.Background(), groupAdmission(q, "k")))
 	})
 }
 
@@ -188,15 +188,15 @@ func TestGroup_IsSubmittedOnce(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		ctx, q := context.Background(), d.groupQuote(2, 1000)
-		one, err := d.Groups().Admit(ctx, groupAdmission(q, "k"))
+		one, err := d.Groups().AdmitGroup(ctx, groupAdmission(q, "k"))
 		d.check(err)
 		before := d.counts()
-		two, err := d.Groups().Admit(ctx, groupAdmission(q, "k"))
+		two, err := d.Groups().AdmitGroup(ctx, groupAdmission(q, "k"))
 		d.check(err)
 		if !two.Replayed || string(two.Body) != string(one.Body) || two.Run != one.Run {
 			t.Errorf("answered %+v, then %+v", one, two)
 		}
-		_, err = d.Groups().Admit(ctx, groupAdmission(q, "another"))
+		_, err = d.Groups().AdmitGroup(ctx, groupAdmission(q, "another"))
 		d.wants(err, core.QuoteAlreadyAccepted)
 		// A member's quote starts nothing by itself, neither before nor after.
 		open := d.groupQuote(2, 1000)

@@ -126,11 +126,11 @@ func (read reader) quote(sc core.Scope, id core.GroupQuoteID) (g core.GroupQuote
 	return g, nil
 }
 
-// Admit starts every run of a group quote or none: idempotency record, quotes
+// AdmitGroup starts every run of a group quote or none: idempotency record, quotes
 // consumed, holds, runs, group and consents are one transaction. An answer that
 // is not a success is not kept, so that the same key works after credit was
 // added.
-func (st *Store) Admit(ctx context.Context, a core.GroupAdmission) (out core.Admitted, err error) {
+func (st *Store) AdmitGroup(ctx context.Context, a core.GroupAdmission) (out core.Admitted, err error) {
 	err = st.ask(ctx, func(t Tx) error {
 		var found bool
 		var err error
