@@ -69,7 +69,6 @@ var bases = []string{
 	"provider: an answer is on its way",
 	"spool: an answer is kept",
 	"Admit: after the commit",
-	"AdmitGroup: after the commit",
 }
 
 func TestCrash_SQLite(t *testing.T) {

@@ -13,6 +13,12 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
+// asleep wakes nobody: the members are taken up one after the other, so that
+// what is written comes in the same order each time.
+type asleep struct{}
+
+func (asleep) Wake(core.WorkspaceID, core.RunID) {}
+
 // playGroup submits the group, as a user does who repeats the same command until
 // it is answered, and waits until every member has ended.
 func (p *process) playGroup(ctx context.Context) error {
@@ -24,7 +30,9 @@ func (p *process) playGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := p.admit.StartGroup(ctx, scope, admission.GroupRequest{
+	admit := *p.admit
+	admit.Engine = asleep{}
+	out, err := admit.StartGroup(ctx, scope, admission.GroupRequest{
 		Quote: core.GroupQuoteID(quote), Name: groupName, Once: core.Once{Op: "POST /groups", Key: "key-" + string(quote), Hash: "h"},
 		Encode: func(g core.Group, _ []core.GroupMember) ([]byte, error) { return json.Marshal(g.ID) },
 	})
@@ -39,6 +47,7 @@ func (p *process) playGroup(ctx context.Context) error {
 		return fmt.Errorf("the group has %d members", len(g.Members))
 	}
 	for _, id := range g.Members {
+		p.engine.Wake(core.Local, id)
 		if err := p.wait(ctx, id); err != nil {
 			return err
 		}
