@@ -168,10 +168,10 @@ func ComparedPairWords(x api.ComparedPair) PairWords {
 		p.Interval = fmt.Sprintf("%+.1f to %+.1f", 100*x.Interval.Lower, 100*x.Interval.Upper)
 	}
 	if x.P != nil {
-		p.P = fmt.Sprintf("%.4f", *x.P)
+		p.P = chance(*x.P)
 	}
 	if x.PHolm != nil {
-		p.PHolm = fmt.Sprintf("%.4f", *x.PHolm)
+		p.PHolm = chance(*x.PHolm)
 	}
 	switch {
 	case x.Reason != "":
@@ -180,7 +180,15 @@ func ComparedPairWords(x api.ComparedPair) PairWords {
 		p.Note = "about " + Count(*x.NeededTasks) + " paired tasks would show this difference"
 	}
 	if x.LeftOut > 0 {
-		p.Note = strings.TrimPrefix(p.Note+"; "+Count(x.LeftOut)+" tasks were graded in one of the two only and are left out", "; ")
+		p.Note = strings.TrimPrefix(p.Note+"; "+Count(x.LeftOut)+" left out, which only one of the two was graded on", "; ")
 	}
 	return p
+}
+
+// chance is a p-value to four places; what is smaller is not said to be zero.
+func chance(p float64) string {
+	if p < 0.00005 {
+		return "<0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
 }

@@ -187,7 +187,7 @@ func series(label string, m Member) api.ComparisonSeries {
 	}
 	if s.Summary.Status != api.StatusCompleted {
 		out.PartialReasons = append(out.PartialReasons, NotCompleted)
-		if r := s.Summary.TerminalReason; r != nil && *r != "" {
+		if r := s.Summary.TerminalReason; r != nil && *r != "" && *r != string(api.StatusCompleted) {
 			out.PartialReasons = append(out.PartialReasons, *r)
 		}
 	}

@@ -73,6 +73,10 @@ func charge(s api.ComparisonSeries) string {
 	return "not known"
 }
 
+// maxNotes is for how many pairs their notes are shown; those of more stand in
+// the document.
+const maxNotes = 6
+
 // pairs shows the tests. A difference is in points of the first less the second.
 func pairs(p *term.Page, a *command.App, st *api.ComparedStatistics) {
 	var words []report.PairWords
@@ -94,9 +98,10 @@ func pairs(p *term.Page, a *command.App, st *api.ComparedStatistics) {
 		{Name: "method", Drop: 3, Text: func(w row) string { return w.Method }},
 	})
 	for _, w := range words {
-		if w.Note != "" {
+		if w.Note != "" && len(words) <= maxNotes {
 			p.Line("%s: %s", w.Pair, w.Note)
 		}
 	}
+	p.Line("Verdicts hold for all %s together (Holm), intervals each for its own.", command.Count(len(words), "pair"))
 	p.Line("\"Not shown\" does not say that two models are alike.")
 }
