@@ -58,7 +58,7 @@ func (s *site) checkMoney(g group) {
 func TestGroup_GRP16_EightModelsUnderOneCap(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	out := s.run("evalrouter", eight("--sample", "50", "--max-cost", "2")...)
+	out := s.run("evalrouter", eight("--sample", "30", "--max-cost", "2")...)
 	g := decode[group](t, out.stdout)
 	if len(g.Members) != 8 || g.Status != "partial" && g.Status != "completed" {
 		t.Fatalf("exit %d, %s, %d members", out.code, g.Status, len(g.Members))
@@ -68,18 +68,18 @@ func TestGroup_GRP16_EightModelsUnderOneCap(t *testing.T) {
 	}
 	s.checkMoney(g)
 	for _, m := range g.Members[:7] { // the last one is flaky
-		if m.Status != "completed" || m.GradedCount != 50 {
+		if m.Status != "completed" || m.GradedCount != 30 {
 			t.Errorf("member %s is %s with %d graded", m.RunID, m.Status, m.GradedCount)
 		}
 	}
-	small := decode[group](t, s.run("evalrouter", eight("--sample", "300", "--max-cost", "0.05")...).stdout)
+	small := decode[group](t, s.run("evalrouter", eight("--sample", "100", "--max-cost", "0.02")...).stdout)
 	s.checkMoney(small)
 	for _, m := range small.Members {
 		if m.Status != "partial" || m.TerminalReason != "spending_cap" {
 			t.Errorf("member %s is %s (%s) under a cap of %s", m.RunID, m.Status, m.TerminalReason, m.CapMicrousd)
 		}
 	}
-	again := s.refused(2, "repeat_needs_new", "evalrouter", eight("--sample", "300", "--max-cost", "0.05")...)
+	again := s.refused(2, "repeat_needs_new", "evalrouter", eight("--sample", "100", "--max-cost", "0.02")...)
 	contains(t, "the repeat", again.stdout+again.stderr, small.ID, "--new")
 	s.audit()
 }

@@ -16,11 +16,18 @@ import (
 // Scores are the scores of a run's graded tasks.
 type Scores struct {
 	byTask   map[string]int
+	task     []string
 	score    []float64
 	cluster  []string
-	planned  int
 	binary   bool
 	clusters bool
+}
+
+// scored is what is read of an api.ScoreLine.
+type scored struct {
+	TaskID  string   `json:"task_id"`
+	Score   *float64 `json:"score"`
+	Cluster string   `json:"cluster"`
 }
 
 // maxLine bounds one line of a scores export.
@@ -35,9 +42,11 @@ func ReadScores(r io.Reader) (*Scores, error) {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var row api.ScoreLine
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			return nil, fmt.Errorf("read line %d of scores: %w", n, err)
+		row, ok := quick(lines.Bytes())
+		if !ok {
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				return nil, fmt.Errorf("read line %d of scores: %w", n, err)
+			}
 		}
 		if err := s.add(row); err != nil {
 			return nil, fmt.Errorf("read line %d of scores: %w", n, err)
@@ -49,8 +58,7 @@ func ReadScores(r io.Reader) (*Scores, error) {
 	return s, nil
 }
 
-func (s *Scores) add(row api.ScoreLine) error {
-	s.planned++
+func (s *Scores) add(row scored) error {
 	if row.TaskID == "" {
 		return errors.New("it names no task")
 	}
@@ -65,6 +73,7 @@ func (s *Scores) add(row api.ScoreLine) error {
 		return errors.New("its task stands there twice")
 	}
 	s.byTask[row.TaskID] = len(s.score)
+	s.task = append(s.task, row.TaskID)
 	s.score = append(s.score, v)
 	s.cluster = append(s.cluster, row.Cluster)
 	s.binary = s.binary && (v == 0 || v == 1)
@@ -79,7 +88,7 @@ const (
 	seed       = 42
 	// work bounds the values that all bootstraps of a comparison draw, and
 	// leastResamples how far that may lower their number.
-	work           = 300_000_000
+	work           = 100_000_000
 	leastResamples = 1_000
 )
 
@@ -91,23 +100,15 @@ type paired struct {
 }
 
 func pair(a, b *Scores) paired {
-	p := paired{}
-	for id := range b.byTask {
-		if _, ok := a.byTask[id]; !ok {
-			p.left++
-		}
-	}
 	// In the order of the first, so that the same files give the same resamples.
-	ids := make([]string, len(a.score))
-	for id, i := range a.byTask {
-		ids[i] = id
-	}
-	for i, id := range ids {
+	p := paired{left: len(b.score)}
+	for i, id := range a.task {
 		j, ok := b.byTask[id]
 		if !ok {
 			p.left++
 			continue
 		}
+		p.left--
 		p.first, p.second = append(p.first, a.score[i]), append(p.second, b.score[j])
 		c := a.cluster[i]
 		if c == "" {
