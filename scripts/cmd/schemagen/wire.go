@@ -20,6 +20,7 @@ func wireDocuments() []document {
 		{dir + "progress.json", api.ProgressSchema, api.Progress{}, named(api.ProgressSchema)},
 		{dir + "operation.json", api.OperationSchema, api.Operation{}, named(api.OperationSchema)},
 		{dir + "export.json", api.ExportSchema, api.Export{}, named(api.ExportSchema)},
+		{dir + "comparison.json", api.ComparisonSchema, api.Comparison{}, named(api.ComparisonSchema)},
 		{dir + "summary.json", api.ExportSummarySchema, api.ExportSummary{}, named(api.ExportSummarySchema)},
 	}
 }

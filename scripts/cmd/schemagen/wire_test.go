@@ -76,8 +76,9 @@ func TestOwnDocuments_SchemaAccepts(t *testing.T) {
 	t.Parallel()
 	id, n := "3f2a9c11-0000-4000-8000-00000000000a", 5
 	for name, docs := range map[string][]any{
-		"progress":  {api.Progress{Schema: api.ProgressSchema, RunID: id, Phase: api.StatusRunning}, api.Progress{Schema: api.ProgressSchema, GroupID: &id, Planned: &n, SpendMicrousd: 7}},
-		"operation": {api.Operation{Schema: api.OperationSchema, Options: map[string]bool{}}, api.Operation{Schema: api.OperationSchema, RunID: &id, SourceID: &id, Options: map[string]bool{"new": true}}},
+		"progress":   {api.Progress{Schema: api.ProgressSchema, RunID: id, Phase: api.StatusRunning}, api.Progress{Schema: api.ProgressSchema, GroupID: &id, Planned: &n, SpendMicrousd: 7}},
+		"operation":  {api.Operation{Schema: api.OperationSchema, Options: map[string]bool{}}, api.Operation{Schema: api.OperationSchema, RunID: &id, SourceID: &id, Options: map[string]bool{"new": true}}},
+		"comparison": compared(),
 	} {
 		s := compileFile(t, "cmd/evalrouter/internal/schema/"+name+".json")
 		for _, d := range docs {
@@ -94,6 +95,21 @@ func TestOwnDocuments_SchemaAccepts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// compared are the least and the most that a comparison holds.
+func compared() []any {
+	least := api.Comparison{
+		Schema: api.ComparisonSchema, Benchmark: api.ExportIdentities{Graders: []api.GraderRecord{}}, Warnings: []api.ComparisonWarning{},
+		Series: []api.ComparisonSeries{{PartialReasons: []string{}, RunIDs: []string{"r"}, ErrorCounts: map[string]int{}, Native: map[string]any{}, Model: api.ComparedModel{Limits: map[string]any{}, Generation: map[string]any{}, Routing: map[string]any{}}}},
+	}
+	most := least
+	id, p, n := "g", 0.5, 7
+	most.GroupID = &id
+	most.Evidence = &api.ComparedEvidence{Series: []api.SeriesTaskSet{{Graders: []api.GraderRecord{}}}}
+	most.Statistics = &api.ComparedStatistics{Pairs: []api.ComparedPair{{}, {Difference: &p, P: &p, PHolm: &p, Interval: &api.Interval{}, NeededTasks: &n}}}
+	most.Warnings = []api.ComparisonWarning{{Series: []string{"A"}}}
+	return []any{least, most}
 }
 
 // schemaOf gives a record the schema that its document has; records are of types
