@@ -135,7 +135,7 @@ func TestExport_CMP30(t *testing.T) {
 			prompts = append(prompts, m.Text, strings.Trim(string(b), `"`))
 		}
 	}
-	for _, format := range []string{"json", "csv", "summary", "html", "md", "github", "junit"} {
+	for _, format := range []string{"json", "csv", "summary", "scores", "html", "md", "github", "junit"} {
 		body := string(h.send("GET", "/v1/runs/"+id+"/export?format="+format, nil).want(t, 200).body)
 		for _, p := range prompts {
 			if strings.Contains(body, p) {
@@ -155,7 +155,7 @@ func TestExportRepeatable(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	run := h.capped(t)
-	for _, format := range []string{"json", "csv", "summary", "html", "md", "github", "junit"} {
+	for _, format := range []string{"json", "csv", "summary", "scores", "html", "md", "github", "junit"} {
 		first := h.send("GET", "/v1/runs/"+run.ID+"/export?version=1&format="+format, nil).want(t, 200)
 		h.now.Add(int64(1e9))
 		again := h.send("GET", "/v1/runs/"+run.ID+"/export?version=1&format="+format, nil).want(t, 200)

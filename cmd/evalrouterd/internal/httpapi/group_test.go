@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/evalrouter/evalrouter/bundle/builtin"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -343,5 +345,43 @@ func TestExport_CMP13_SummaryAndScoresHoldNoAnswers(t *testing.T) {
 		if len(line) != 5 || line["task_id"] == "" || line["score"] == nil || line["outcome"] == "" {
 			t.Errorf("line is %s", text)
 		}
+	}
+}
+
+// CMP-29: for a benchmark of SOB the scored answer is the final completion text,
+// with what is supplied of each sample: token counts and the finish reason.
+func TestExport_CMP29_ScoredAnswerOfSOB(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	p, err := h.catalog.Generate(t.Context(), "extraction", builtin.DefaultSeed, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Family != builtin.FamilySOBText {
+		t.Fatalf("the benchmark is of %s", p.Family)
+	}
+	id := h.finished(object{"selection": object{"profile_ids": []string{string(p.ID)}}, "coverage": object{"mode": "sample", "sample_count": 8, "seed": 7}})
+	var e api.Export
+	h.send("GET", "/v1/runs/"+id+"/export?format=json", nil).want(t, 200).into(t, &e)
+	run, err := h.store.Run(t.Context(), core.Scope{Workspace: core.Local}, core.RunID(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	graded := 0
+	for i, s := range e.Samples {
+		if s.Status != "graded" {
+			continue
+		}
+		graded++
+		kept, ok, err := h.store.Evidence(t.Context(), run.ID, i)
+		if err != nil || !ok {
+			t.Fatalf("task %d: %v, %v", i, ok, err)
+		}
+		if s.Answer == nil || !strings.Contains(string(kept.Raw), strings.Trim(strconv.Quote(*s.Answer), `"`)) || s.Usage == nil || s.Usage.OutputTokens == 0 || s.FinishReason == nil || *s.FinishReason != "stop" {
+			t.Errorf("task %d is exported as %+v of %.200s", i, s, kept.Raw)
+		}
+	}
+	if graded == 0 {
+		t.Error("nothing was graded")
 	}
 }
