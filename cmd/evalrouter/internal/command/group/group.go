@@ -5,8 +5,10 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 	"time"
 
@@ -246,16 +248,16 @@ func (c *statusCmd) member(ctx context.Context, client *evalrouter.Client, g api
 	for _, m := range g.Members {
 		lines = append(lines, fmt.Sprintf("%s  %s  %s  %s n %s", command.Short(m.RunID), modelName(m), m.Status, soFar(m), graded(m)))
 	}
-	chosen, err := c.Term.Checklist(ctx, "Member", lines, 1, 1)
+	at, err := c.choose(ctx, lines)
 	if err != nil {
 		return err
 	}
-	r, err := client.Runs.Get(ctx, g.Members[chosen[0]].RunID)
+	r, err := client.Runs.Get(ctx, g.Members[at].RunID)
 	if err != nil {
 		return err
 	}
 	return c.Value(r, func(p *term.Page) {
-		m := g.Members[chosen[0]]
+		m := g.Members[at]
 		p.Line("Run      %s   member %d of group %s", r.ID, m.Index+1, command.Short(g.ID))
 		p.Line("What     %s   %s", benchmark(g), modelName(m))
 		p.Line("Status   %s   %s", r.Status, strings.ReplaceAll(value(r.TerminalReason), "_", " "))
@@ -264,6 +266,34 @@ func (c *statusCmd) member(ctx context.Context, client *evalrouter.Client, g api
 		p.Next("evalrouter status "+command.Short(r.ID), "evalrouter group status "+command.Short(g.ID))
 	})
 }
+
+// choose is a checklist where the terminal can draw one, and a number to type
+// elsewhere.
+func (c *statusCmd) choose(ctx context.Context, lines []string) (int, error) {
+	chosen, err := c.Term.Checklist(ctx, "Member", lines, 1, 1)
+	if err == nil {
+		return chosen[0], nil
+	}
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return 0, err
+	}
+	for i, l := range lines {
+		c.Note("  %d  %s", i+1, l)
+	}
+	for range maxTries {
+		typed, err := c.Term.Ask(ctx, fmt.Sprintf("Member, 1 to %d: ", len(lines)))
+		if err != nil {
+			return 0, err
+		}
+		if n, bad := strconv.Atoi(strings.TrimSpace(typed)); bad == nil && n >= 1 && n <= len(lines) {
+			return n - 1, nil
+		}
+	}
+	return 0, term.ErrDeclined
+}
+
+// maxTries is how often a member is asked for.
+const maxTries = 5
 
 func value(s *string) string {
 	if s == nil {
