@@ -220,7 +220,9 @@ func showGroupQuote(p *term.Page, q api.GroupQuoteRecord) {
 		if d, ok := stat.Detectable(s.SelectedCount); ok {
 			p.Line("  Can show     differences of about %s points between two models (paired, 80 %% power)", points(d))
 		}
-		showJudges(p, s.Judge)
+		for _, r := range judgeTerms(s.Judge) {
+			p.Line("  %-12s %s", r.label, r.text)
+		}
 	}
 	for _, m := range q.Members {
 		p.Line("  Model %d      %s%s", m.Index+1, api.Model{Selected: &m.Model}.Name(), simulated(api.Model{Selected: &m.Model}))
