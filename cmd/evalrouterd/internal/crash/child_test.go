@@ -136,7 +136,7 @@ func (p *process) open(ctx context.Context) ([]core.Response, error) {
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() }, Jitter: func() float64 { return 0.5 },
 		Log: slog.New(slog.DiscardHandler), Worker: "child", Changed: func(id core.RunID) { p.changed <- id },
 	})
-	p.admit = &admission.Service{Store: p.store, Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString}
+	p.admit = &admission.Service{Store: p.store, Chains: p.store.Continuation(), Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString}
 	return kept, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/resume"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
@@ -158,12 +159,14 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	wake := waker{s.engine, s.wake, s.changes}
-	own := s.private(o, exports)
+	own, chains := s.private(o, exports), s.store.Continuation()
+	admits := &admission.Service{Store: s.store, Chains: chains, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID}
+	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: s.store}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
-		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
-		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), More: own.Routes(), Features: own.Features(),
+		Admission: admits, Chains: again,
+		Adapters: adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
+		Discover: discovery(o.modelPorts), More: append(own.Routes(), again.Routes()...), Features: append(own.Features(), again.Features()...),
 		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err
@@ -171,7 +174,7 @@ func newService(data *open, o options) (*service, error) {
 
 func (s *service) engineOptions(adapters provider.Set, keys engine.Keys, o options) engine.Options {
 	options := engine.Options{
-		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
+		Journal: s.store, Answers: s.store, Judging: s.store, Reuse: s.store.Continuation(), Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
 		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: workerName(), Changed: s.changed, WorkspaceCalls: o.calls,
 	}
 	if s.postgres != "" {

@@ -21,7 +21,7 @@ func TestTenancy(t *testing.T) {
 	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	table := h.api.RouteTable()
-	if len(table) != 51 {
+	if len(table) != 54 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/codes"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
@@ -41,7 +42,7 @@ const (
 func EventTypes() []string { return eventTypes() }
 
 // Statuses is the table of codes.
-func Statuses() map[api.Code]int { return statuses() }
+func Statuses() map[api.Code]int { return codes.Statuses() }
 
 // StatusOf is the status of a code of the domain.
 func StatusOf(c core.Code) int { return statusOf(c) }

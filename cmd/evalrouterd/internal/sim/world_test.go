@@ -89,11 +89,11 @@ func (w *world) open() {
 	w.store, w.catalog = s, catalog.New(s, append([]core.Target{target}, judges()...), w.id)
 	adapters := provider.Set{core.PracticeProtocol: w.model}
 	w.engine = engine.New(engine.Options{
-		Journal: j, Answers: j, Judging: j, Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
+		Journal: j, Answers: j, Judging: j, Reuse: s.Continuation(), Spool: w.spool, Runs: j, Life: j, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: clock{w.s},
 		NewID: w.id, NewCallID: w.id, NewNonce: w.nonce, Jitter: w.s.random.Float64, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "sim",
 		Spawn: w.s.spawn, NewMail: func() engine.Mail { return &mail{s: w.s} },
 	})
-	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: w.id}
+	w.admit = &admission.Service{Store: s, Chains: s.Continuation(), Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: w.id}
 }
 
 type noKeys struct{}

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/continuation"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 )
@@ -146,10 +147,12 @@ func calm(fn func(*tx) error, t *tx) (err error) {
 // door is a transaction as the packages beside this one see it.
 type door struct{ *tx }
 
-func (d door) Exec(q string, args ...any) (int64, error) { return d.exec(q, args...) }
-func (d door) One(q string, args ...any) error           { return d.one(q, args...) }
-func (d door) Row(q string, args ...any) private.Row     { return d.row(q, args...) }
-func (d door) Now() core.Micros                          { return d.now }
+func (d door) Exec(q string, args ...any) (int64, error)     { return d.exec(q, args...) }
+func (d door) One(q string, args ...any) error               { return d.one(q, args...) }
+func (d door) Row(q string, args ...any) private.Row         { return d.row(q, args...) }
+func (d door) Now() core.Micros                              { return d.now }
+func (d door) Rows(q string, args ...any) (*sql.Rows, error) { return d.rows(q, args...) }
+func (d door) Lock() string                                  { return d.w.lock }
 func (d door) Recall(sc core.Scope, o core.Once) (out core.Admitted, ok bool, err error) {
 	ok, err = d.replay(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, &out)
 	return out, ok, err
@@ -163,5 +166,12 @@ func (d door) Remember(sc core.Scope, o core.Once, out core.Admitted) error {
 func (s *Store) Private() *private.Store {
 	return private.New(s.read, func(ctx context.Context, fn func(private.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	})
+}
+
+// Continuation is what is kept of chains of runs.
+func (s *Store) Continuation() continuation.Keeper {
+	return continuation.NewKeeper(continuation.NewReader(s.read, s.Now), func(ctx context.Context, fn func(continuation.Tx) error) error {
+		return s.writer.do(ctx, func(t *tx) error { return fn(door{t}) })
 	})
 }
