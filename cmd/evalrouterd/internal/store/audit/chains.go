@@ -13,7 +13,7 @@ var chains = []check{
 	{"chain.reused", `SELECT r.id || '/' || s.idx, 'reused with another grade than it was given' FROM samples s JOIN runs r ON r.num = s.run JOIN runs p ON p.id = r.source_run_id
 		WHERE s.origin = 'reused' AND NOT EXISTS (SELECT 1 FROM samples o WHERE o.run = p.num AND o.idx = s.idx AND o.state = 'graded' AND o.outcome = s.outcome AND o.score = s.score
 			AND o.task_id = s.task_id AND o.grader = s.grader AND o.grader_compat = s.grader_compat)`},
-	{"chain.regraded", `SELECT r.id || '/' || s.idx, 'graded in a run of the chain and not taken over' FROM runs r JOIN runs p ON p.id = r.source_run_id JOIN samples o ON o.run = p.num AND o.state = 'graded'
+	{"chain.regraded", `SELECT r.id || '/' || o.idx, 'graded in a run of the chain and not taken over' FROM runs r JOIN runs p ON p.id = r.source_run_id JOIN samples o ON o.run = p.num AND o.state = 'graded'
 		LEFT JOIN samples s ON s.run = r.num AND s.idx = o.idx WHERE coalesce(s.origin, '') <> 'reused'`},
 	{"chain.free", `SELECT (SELECT id FROM runs WHERE num = s.run) || '/' || s.idx, s.origin || ', and called or charged again' FROM samples s WHERE s.origin IN ('reused', 'saved_response')
 		AND (s.charge <> 0 OR s.attempt <> 0 OR EXISTS (SELECT 1 FROM calls c WHERE c.run = s.run AND c.idx = s.idx))`},
