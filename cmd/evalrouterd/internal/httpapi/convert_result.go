@@ -29,7 +29,7 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 	return api.ResultRecord{
 		ID: e.result.ID, RunID: string(e.ID), ManifestHash: e.ScopeHash, Checksum: e.result.Checksum, Version: e.result.Version,
 		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
-		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e),
+		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e), Continuation: lineage.Position(e.Run.Run),
 		TerminalDetail: maybe(e.result.Detail),
 		Simulated:      e.Quote.Simulated(), Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
 	}
