@@ -59,6 +59,7 @@ type Fake struct {
 	runs      []*fakeRun
 	conns     []*api.ConnectionRecord
 	caching   string // of public catalog reads
+	planShape string
 }
 
 // Mutation is one request that asked for a change, as it arrived.
