@@ -2,12 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +19,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -230,5 +235,163 @@ func TestResume_RES25_OnlyOnce(t *testing.T) {
 	}
 	if got := w.wait(winner); got.State != core.Completed {
 		t.Errorf("the continuation is %s", got.State)
+	}
+}
+
+// fickle is a catalog whose graders can begin to judge otherwise under the same
+// name, as a change of a library beneath them would make them.
+type fickle struct {
+	engine.Tasks
+	changed *atomic.Bool
+}
+
+func (f fickle) Grader(p core.Profile) (bundle.Grader, error) {
+	g, err := f.Tasks.Grader(p)
+	return moody{g, f.changed}, err
+}
+
+type moody struct {
+	bundle.Grader
+	changed *atomic.Bool
+}
+
+func (m moody) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
+	v, err := m.Grader.Grade(t, a)
+	if m.changed.Load() && v.Outcome == bundle.Right {
+		v.Outcome, v.Score = bundle.Wrong, 0
+	}
+	return v, err
+}
+
+// A reused answer is graded again when the continuation ends. Where that gives
+// another score the grade that was taken over stands, and the chain says so.
+func TestResume_CHN09_CHN10_Mismatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+	changed := &atomic.Bool{}
+	w.rewire(func(o *engine.Options) { o.Tasks = fickle{o.Tasks, changed} })
+	first := w.wait(w.start(12, worstCase+4*30, 1))
+	graded := first.Tallies.Graded()
+	changed.Store(true)
+	second := w.resume(first.ID, 10*usd.Dollar, core.Flags{})
+	found, err := w.store.Continuation().Mismatches(context.Background(), scope, second.ID)
+	if err != nil || len(found) != graded || graded == 0 {
+		t.Fatalf("%d mismatches of %d reused answers, %v", len(found), graded, err)
+	}
+	if found[0].Original != 1 || *found[0].Replayed != 0 || second.Tallies[bundle.Right] != graded || second.Tallies[bundle.Wrong] != 12-graded {
+		t.Errorf("%+v; the run holds %v", found[0], second.Tallies)
+	}
+	if !strings.Contains(strings.Join(w.result(second.ID).Warnings, " "), "reuse_score_mismatch") {
+		t.Errorf("the result warns of %q", w.result(second.ID).Warnings)
+	}
+	changed.Store(false)
+	clean := w.wait(w.start(12, worstCase+4*30, 1))
+	third := w.resume(clean.ID, 10*usd.Dollar, core.Flags{})
+	if found, err := w.store.Continuation().Mismatches(context.Background(), scope, third.ID); err != nil || len(found) > 0 {
+		t.Errorf("a grader that did not change mismatches: %v, %v", found, err)
+	}
+}
+
+// A recorded answer that came too late for its run is graded by the
+// continuation, and nobody is asked or charged.
+func TestResume_RES43_SavedResponse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var late core.Response
+	l := &lost{tries: map[string]int{}}
+	l.lose = func(string, int) bool { return len(l.tries) == 1 }
+	w.adapter.answer = func(task bundle.Task, n int) provider.Outcome {
+		out := l.answer(task, n)
+		if out.Class == provider.Unknown {
+			late.Raw = []byte(right(task))
+		}
+		return out
+	}
+	first := w.wait(w.start(6, 10*usd.Dollar, 1))
+	ctx := context.Background()
+	late.Run, late.Idx, late.RawSHA256, late.ExpiresAt = first.ID, 0, sum(late.Raw), 1<<60
+	late.Call = callOf(t, w, first.ID, 0)
+	if state, err := w.store.Late(ctx, late); err != nil || state != core.CallLate {
+		t.Fatalf("the late answer is %s, %v", state, err)
+	}
+	q, err := w.continuation(first.ID, 10*usd.Dollar, core.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := q.Continuation.Cells; c.Saved != 1 || c.Reused != 5 || c.Asked() != 0 {
+		t.Fatalf("the quote counts %+v", c)
+	}
+	id, err := w.accept(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second := w.wait(id); second.State != core.Completed || second.Charged != 0 || second.Tallies[bundle.Right] != 6 {
+		t.Errorf("it is %s for %s, %v", second.State, second.Charged, second.Tallies)
+	}
+	if n := len(l.tries); n != 6 || l.tries[taskAt(t, w, first.ID, 0)] != 1 {
+		t.Errorf("%d tasks were asked: %v", n, l.tries)
+	}
+}
+
+func sum(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+
+func callOf(t *testing.T, w *world, run core.RunID, idx int) core.CallID {
+	t.Helper()
+	s, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "evalrouter.db")+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var id core.CallID
+	if err := s.QueryRow(`SELECT c.id FROM calls c JOIN runs r ON r.num = c.run WHERE r.id = ? AND c.idx = ?`, string(run), idx).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func taskAt(t *testing.T, w *world, run core.RunID, idx int) string {
+	t.Helper()
+	for row, err := range w.store.Samples(context.Background(), scope, run, idx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.TaskID
+	}
+	return ""
+}
+
+// What a quote asked must be what is asked now: a benchmark or a model that has
+// changed refuses the evidence.
+func TestResume_RES58_OtherScope(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, half)
+	first := w.wait(w.start(20, worstCase+3*30, 1))
+	for _, tt := range []struct{ name, path, value, want string }{
+		{"model", "$.target.revision", "2", "model"},
+		{"manifest", "$.profile.manifest_sha256", `"other"`, "benchmark"},
+		{"grader", "$.profile.grader.compat", `"other"`, "grader"},
+	} {
+		s, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "evalrouter.db")+"?_pragma=busy_timeout(5000)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var was string
+		if err := s.QueryRow(`SELECT doc FROM quotes WHERE id = ?`, string(first.QuoteID)).Scan(&was); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Exec(`UPDATE quotes SET doc = json_set(doc, ?, json(?), '$.scope_hash', 'other') WHERE id = ?`, tt.path, tt.value, string(first.QuoteID)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.continuation(first.ID, 10*usd.Dollar, core.Flags{})
+		if no := refused(t, err, core.EvidenceUnfit); !strings.Contains(fmt.Sprint(no.Details["reasons"]), tt.want) {
+			t.Errorf("%s: the refusal names %v", tt.name, no.Details)
+		}
+		if _, err := s.Exec(`UPDATE quotes SET doc = ? WHERE id = ?`, was, string(first.QuoteID)); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	if got := w.resume(first.ID, 10*usd.Dollar, core.Flags{}); got.State != core.Completed {
+		t.Errorf("unchanged, it ends as %s", got.State)
 	}
 }
