@@ -76,6 +76,7 @@ type Decision struct {
 const (
 	WhyInProgress    = "call_in_progress"
 	WhyUnknown       = "unknown_outcome"
+	WhyPartly        = "partly_answered"
 	WhyUnavailable   = "saved_response_unavailable"
 	WhyRefused       = "refused"
 	WhyNotRunnable   = "not_runnable"
@@ -102,7 +103,7 @@ func Decide(c Cell, f Flags) Decision {
 	case CallIntent, CallSent:
 		return Decision{Bucket: Wait, Reason: WhyInProgress}
 	case CallUnknown:
-		return decideUnknown(f)
+		return decideUnknown(c, f)
 	case CallResponded, CallLate:
 		return decideAnswered(c)
 	}
@@ -120,7 +121,7 @@ func (c Cell) known() CallState {
 	case c.Parted && c.Call == CallLate:
 		return CallUnknown
 	case c.Parted && c.Call == CallResponded && (c.Sample == SampleCancelled || c.Sample == SamplePending || c.Sample == SamplePlanned):
-		return CallVoided // some of its parts: it was never answered
+		return CallUnknown // some of its parts: what was paid for is not paid again without consent
 	}
 	return c.Call
 }
@@ -138,9 +139,14 @@ func decideGraded(c Cell) Decision {
 	return Decision{Bucket: Reuse}
 }
 
-func decideUnknown(f Flags) Decision {
-	if f.RetryUnknown {
+// decideUnknown is about a task that may have been processed, and one of which
+// some parts were.
+func decideUnknown(c Cell, f Flags) Decision {
+	switch {
+	case f.RetryUnknown:
 		return Decision{Bucket: Retry, Offered: true}
+	case c.Call == CallResponded:
+		return Decision{Bucket: Wait, Reason: WhyPartly, Offered: true}
 	}
 	return Decision{Bucket: Wait, Reason: WhyUnknown, Offered: true}
 }

@@ -139,7 +139,7 @@ func TestDecide_Rules(t *testing.T) {
 		if whole := c.Call == core.CallResponded && !c.Parted; whole && (plain.Bucket == core.Ask || cancelled.Bucket == core.Ask || retry.Bucket == core.Ask || retry.Bucket == core.Retry) {
 			t.Fatalf("%+v has an answer and is asked again", c)
 		}
-		if (plain.Bucket == core.Wait && plain.Reason == core.WhyUnknown) != plain.Offered {
+		if (plain.Bucket == core.Wait && (plain.Reason == core.WhyUnknown || plain.Reason == core.WhyPartly)) != plain.Offered {
 			t.Fatalf("%+v: %+v is not offered exactly when its outcome is unknown", c, plain)
 		}
 	})

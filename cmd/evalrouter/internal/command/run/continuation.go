@@ -165,6 +165,8 @@ func reasonWord(code string) string {
 		return "with an answer that cannot be graded"
 	case "unknown_outcome":
 		return "of unknown outcome"
+	case "partly_answered":
+		return "answered in part"
 	case "call_in_progress":
 		return "whose call is not settled"
 	case "saved_response_unavailable":

@@ -22,9 +22,10 @@ var chains = []check{
 			WHERE o.num = s.source_run AND o.chain_root = r.chain_root AND o.chain_pos < r.chain_pos AND c.id = s.source_call_id AND c.kind = 'target' AND c.state IN ('responded', 'late'))`},
 	{"chain.paid_once", `SELECT r.id || '/' || c.idx, 'asked again although its answer was recorded' FROM runs r JOIN calls c ON c.run = r.num AND c.kind = 'target' AND c.part = 0
 		JOIN runs o ON o.chain_root = r.chain_root AND o.chain_pos < r.chain_pos JOIN calls d ON d.run = o.num AND d.idx = c.idx AND d.kind = 'target' AND d.part = 0 AND d.state = 'responded'
-		JOIN samples x ON x.run = o.num AND x.idx = d.idx WHERE r.source_run_id IS NOT NULL AND x.state NOT IN ('cancelled', 'pending', 'planned')`},
+		JOIN samples x ON x.run = o.num AND x.idx = d.idx WHERE r.source_run_id IS NOT NULL AND x.state NOT IN ('cancelled', 'pending', 'planned', 'unresolved')`},
 	{"chain.unconsented", `SELECT r.id || '/' || c.idx, 'asked again after an unknown outcome, and nobody agreed to it' FROM runs r JOIN calls c ON c.run = r.num AND c.kind = 'target'
-		JOIN runs o ON o.chain_root = r.chain_root AND o.chain_pos < r.chain_pos JOIN calls d ON d.run = o.num AND d.idx = c.idx AND d.kind = 'target' AND d.state IN ('unknown', 'late')
+		JOIN runs o ON o.chain_root = r.chain_root AND o.chain_pos < r.chain_pos JOIN calls d ON d.run = o.num AND d.idx = c.idx AND d.kind = 'target'
+		JOIN samples x ON x.run = o.num AND x.idx = d.idx AND (d.state IN ('unknown', 'late') OR d.state = 'responded' AND x.state IN ('cancelled', 'pending'))
 		JOIN samples s ON s.run = r.num AND s.idx = c.idx WHERE r.source_run_id IS NOT NULL
 		AND (s.origin <> 'unknown_retry' OR NOT EXISTS (SELECT 1 FROM consents a WHERE a.quote_id = r.quote_id AND a.kind = 'retry_unknown'))`},
 	{"chain.left_out", `SELECT r.id || '/' || s.idx, 'left out, and nobody acknowledged it' FROM samples s JOIN runs r ON r.num = s.run WHERE s.state = 'left_out'

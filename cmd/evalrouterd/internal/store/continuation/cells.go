@@ -65,7 +65,7 @@ func (c cells) page(from, to int) ([]core.Cell, error) {
 			mine.run = src
 		}
 		cell.Call, cell.CallID, cell.Evidence, cell.Hash, cell.Expires, cell.From = mine.state, mine.id, mine.evidence, mine.hash, mine.expires, mine.run
-		doubtful = doubtful || mine.state == core.CallUnknown
+		doubtful = doubtful || mine.state == core.CallUnknown || mine.state == core.CallResponded && cell.Parted
 	}
 	if doubtful {
 		return out, c.tries(out, from, to)
