@@ -167,7 +167,8 @@ type folded struct {
 
 // fold takes the newest call of each part, calls being in the order of parts
 // and attempts. One part that may have been processed and has no answer makes
-// the task unknown; one that did no work leaves it unanswered.
+// the task unknown. One that was answered and paid for makes it answered, at
+// least in part, whatever became of those behind it.
 func fold(calls []call) (out folded) {
 	var newest []call
 	for _, c := range calls {
@@ -188,7 +189,7 @@ func fold(calls []call) (out folded) {
 		}
 		out.expires = min(out.expires, c.expires)
 	}
-	for _, state := range []core.CallState{core.CallSent, core.CallIntent, core.CallUnknown, core.CallRejected, core.CallVoided, core.CallLate} {
+	for _, state := range []core.CallState{core.CallSent, core.CallIntent, core.CallUnknown, core.CallLate, core.CallResponded, core.CallRejected} {
 		if i := slices.IndexFunc(newest, func(c call) bool { return c.state == state }); i >= 0 {
 			out.state, out.id = state, newest[i].id
 			return out
