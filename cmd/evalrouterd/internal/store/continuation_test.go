@@ -449,3 +449,33 @@ func TestContinuation_Mismatch(t *testing.T) {
 		d.clean()
 	})
 }
+
+// A task of which one part was answered and another one did no work is not one
+// that nobody worked on: what was paid for is paid again with consent only.
+func TestContinuation_AnsweredInPart(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		for name, settle := range map[string]func(core.Ended) error{
+			"not sent": func(e core.Ended) error { return d.Replan(ctx, e, core.CallVoided) },
+			"rejected": func(e core.Ended) error { return d.Replan(ctx, e, core.CallRejected) },
+		} {
+			run := d.start(2, 1000)
+			d.answered(run, 0)
+			in := d.askedPart(run, 0, 1, 1)
+			d.check(settle(core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: in.Worst, Part: 1}))
+			d.check(d.RequestCancel(ctx, scope, run))
+			d.check(d.LeaveUnjudged(ctx, run, 0))
+			d.finalize(run)
+			parted := core.Quote{Profile: core.Profile{Grader: grader, Needs: []string{core.OffersLogprobs}}}
+			for _, retry := range []bool{false, true} {
+				s, err := d.Continuation().Survey(ctx, scope, run, parted, core.Flags{IncludeCancelled: true, RetryUnknown: retry})
+				d.check(err)
+				if want := map[bool]int{true: 1}[retry]; s.Retried != want || s.Pending[core.WhyPartly] != 1-want || s.Rerun != 1 {
+					t.Errorf("%s, consent %t: %+v", name, retry, s.Cells)
+				}
+			}
+		}
+		d.clean()
+	})
+}
