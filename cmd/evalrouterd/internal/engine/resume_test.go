@@ -91,17 +91,17 @@ func half(task bundle.Task, _ int) provider.Outcome {
 func TestResume_RES03_04_05_06_ScoreOfTheWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, half)
-	whole := w.wait(w.start(60, 10*usd.Dollar, 4))
-	one := whole.Charged / 60
+	whole := w.wait(w.start(24, 10*usd.Dollar, 4))
+	one := whole.Charged / 24
 	for task := range w.adapter.asked {
 		delete(w.adapter.asked, task)
 	}
-	first := w.wait(w.start(60, worstCase+20*one, 4))
+	first := w.wait(w.start(24, worstCase+8*one, 4))
 	if first.Reason != core.SpendingCap || first.Tallies.Graded() == 0 {
 		t.Fatalf("the first run ended as %s with %v", first.Reason, first.Tallies)
 	}
 	before := w.result(first.ID)
-	second := w.resume(first.ID, worstCase+15*one, core.Flags{})
+	second := w.resume(first.ID, worstCase+6*one, core.Flags{})
 	third := w.resume(second.ID, 10*usd.Dollar, core.Flags{})
 	if third.State != core.Completed || third.ChainPos != 2 || third.ChainRoot != first.ID || third.SourceRun != second.ID {
 		t.Fatalf("the last run is %s, place %d of chain %s", third.State, third.ChainPos, third.ChainRoot)
@@ -117,8 +117,8 @@ func TestResume_RES03_04_05_06_ScoreOfTheWhole(t *testing.T) {
 			t.Errorf("%s was asked %d times", task, n)
 		}
 	}
-	if sum := first.Charged + second.Charged + third.Charged; len(w.adapter.asked) != 60 || sum != whole.Charged {
-		t.Errorf("%d tasks were asked for %s, want 60 for %s", len(w.adapter.asked), sum, whole.Charged)
+	if sum := first.Charged + second.Charged + third.Charged; len(w.adapter.asked) != 24 || sum != whole.Charged {
+		t.Errorf("%d tasks were asked for %s, want 24 for %s", len(w.adapter.asked), sum, whole.Charged)
 	}
 	if after := w.result(first.ID); after.Checksum != before.Checksum {
 		t.Error("the result of the first run has changed")
