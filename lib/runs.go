@@ -181,12 +181,16 @@ const (
 type ExportQuery struct {
 	Format  string
 	Version int
+	// IncludeResumed exports the run's chain, up to its newest continuation, as
+	// one result. Services offer it for SOB Text runs.
+	IncludeResumed bool
 }
 
 func (s *Runs) exportCall(id string, in ExportQuery) call {
 	var q query
 	q.text("format", in.Format)
 	q.text("version", versionText(in.Version))
+	q.flag("include_resumed", in.IncludeResumed)
 	return call{op: "export run " + id, method: http.MethodGet, path: path("runs", id, "export"), query: q, retry: true, raw: true}
 }
 

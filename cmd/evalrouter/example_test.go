@@ -23,6 +23,8 @@ func handedOver(command string) string {
 		if os.Getenv("EVALROUTER_TEST_BIN") == "" {
 			return "EVALROUTER_TEST_BIN names no folder with evalrouter-bench"
 		}
+	case "resume":
+		return "the run of this test has ended completed; testdata/real/resume.txtar resumes one that stopped"
 	case "langsmith":
 		return "it asks LangSmith, which is not here"
 	}

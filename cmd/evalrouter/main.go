@@ -83,7 +83,7 @@ func session(outer *command.App) error {
 func tree(a *command.App) *argv.Command {
 	root := command.Root(a,
 		run.Demo(a),
-		run.Run(a), run.Wait(a), run.Status(a), run.Cancel(a),
+		run.Run(a), run.Wait(a), run.Status(a), run.Resume(a), run.Cancel(a),
 		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),

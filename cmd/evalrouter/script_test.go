@@ -3,15 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,6 +88,7 @@ func TestScripts(t *testing.T) {
 			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
 			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
 			"caching": scriptCaching, "said": scriptSaid, "signin": scriptSignIn, "workspace": scriptWorkspace, "signedin": scriptSignedIn,
+			"plan": scriptPlan, "id": scriptID, "expire": scriptExpire, "acknowledged": scriptAcknowledged,
 		},
 	})
 }
@@ -161,7 +165,7 @@ func checkKept(t *testing.T, home, token string) {
 // effects counts the requests that changed something. A quote changes nothing.
 func effects(f *apitest.Fake) (n int) {
 	for _, m := range f.Mutations() {
-		if m.Status < 300 && m.Path != "/v1/quotes" {
+		if m.Status < 300 && !strings.HasSuffix(m.Path, "quotes") {
 			n++
 		}
 	}
@@ -273,6 +277,37 @@ func scriptSaid(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if found == neg {
 		ts.Fatalf("%q was sent: %v", args[0], found)
+	}
+}
+
+// scriptPlan lays a JSON object over the plans of later continuations.
+func scriptPlan(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(scriptFake(ts).ShapePlans(args[0]))
+}
+
+// scriptID puts the id of a run, by its place, into a variable.
+func scriptID(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], scriptFake(ts).RunID(scriptNumber(ts, args[1])))
+}
+
+func scriptExpire(ts *testscript.TestScript, _ bool, _ []string) { scriptFake(ts).ExpireQuotes() }
+
+// scriptAcknowledged compares the consents of the newest submission with those
+// given, in the order of their names.
+func scriptAcknowledged(ts *testscript.TestScript, _ bool, args []string) {
+	got := map[string]bool{}
+	for _, m := range scriptFake(ts).Mutations() {
+		if m.Path != "/v1/runs" {
+			continue
+		}
+		var n struct {
+			Acknowledgements map[string]bool `json:"acknowledgements"`
+		}
+		ts.Check(json.Unmarshal([]byte(m.Body), &n))
+		got = n.Acknowledgements
+	}
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, args) {
+		ts.Fatalf("acknowledged %v, want %v", names, args)
 	}
 }
 

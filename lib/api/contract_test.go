@@ -24,7 +24,11 @@ var update = flag.Bool("update", false, "write the golden records again")
 
 // records is the Go type of every record of the contract.
 var records = map[string]any{
-	"EvalRecord": api.EvalRecord{}, "EvalPricing": api.EvalPricing{}, "BenchmarkDetail": api.BenchmarkDetail{},
+	"ContinuationPlan": api.ContinuationPlan{}, "ContinuationLeftOut": api.ContinuationLeftOut{}, "LeftOutReason": api.LeftOutReason{},
+	"ContinuationPending": api.ContinuationPending{}, "PendingReason": api.PendingReason{}, "ContinuationRetry": api.ContinuationRetry{},
+	"ContinuationCharges": api.ContinuationCharges{}, "ContinuationCompatibility": api.ContinuationCompatibility{}, "ContinuationStatus": api.ContinuationStatus{},
+	"ChainRecord": api.ChainRecord{},
+	"EvalRecord":  api.EvalRecord{}, "EvalPricing": api.EvalPricing{}, "BenchmarkDetail": api.BenchmarkDetail{},
 	"BenchmarkRecord": api.BenchmarkRecord{}, "BenchmarkQuoteAvailability": api.BenchmarkQuoteAvailability{},
 	"ManagedRoute": api.ManagedRoute{}, "CompatibleRoute": api.CompatibleRoute{}, "Reason": api.Reason{}, "Pricing": api.Pricing{},
 	"LongContextPricing": api.LongContextPricing{}, "DiscoveryRecord": api.DiscoveryRecord{}, "DiscoveredServer": api.DiscoveredServer{}, "DiscoveredModel": api.DiscoveredModel{},

@@ -122,6 +122,8 @@ type QuoteRecord struct {
 	Compatibility      Compatibility    `json:"compatibility"`
 	ExternalCharges    *string          `json:"external_charges"`
 	Preview            bool             `json:"preview"`
+	// Continuation is set where the quote goes on with an ended run.
+	Continuation *ContinuationPlan `json:"continuation"`
 	// ExpiresIn is the life left in seconds by the service's clock.
 	ExpiresIn int64 `json:"expires_in"`
 }

@@ -27,6 +27,8 @@ type ResultRecord struct {
 	Warnings  []string `json:"warnings"`
 	// TerminalDetail is RunRecord's, as it was when the result was frozen.
 	TerminalDetail *string `json:"terminal_detail"`
+	// Continuation says which run this one went on with, null for none.
+	Continuation *ChainPosition `json:"continuation"`
 }
 
 // ResultSummary is the run's end in figures.

@@ -64,6 +64,7 @@ type Fake struct {
 	mine      ownData
 	said      []fakeFeedback
 	auth      auth
+	planShape string
 }
 
 // Mutation is one request that asked for a change, as it arrived.

@@ -42,6 +42,9 @@ func (f *Fake) routes() []route {
 		{"POST /v1/runs/{id}/cancel", "eval:write", false, f.cancelRun},
 		{"GET /v1/runs/{id}/results", "eval:read", false, f.getResults},
 		{"GET /v1/runs/{id}/export", "eval:read", false, f.export},
+		{"GET /v1/runs/{id}/continuation", "eval:read", false, f.getContinuation},
+		{"POST /v1/runs/{id}/continuation-quotes", "eval:write", false, f.createContinuationQuote},
+		{"GET /v1/runs/{id}/chain", "eval:read", false, f.getChain},
 		{"POST /v1/evaluations", "eval:write", true, f.createEvaluation},
 		{"GET /v1/evaluations/{id}", "eval:read", false, f.getRun},
 		{"GET /v1/auth/config", "", false, f.authConfig},
@@ -56,7 +59,7 @@ func (f *Fake) routes() []route {
 func (f *Fake) getMeta(*request) (*reply, *failure) {
 	return ok(api.MetaRecord{
 		Service: "evalrouterd", Version: "0.0.0", APIVersion: "v1", StartedAt: f.started,
-		Features:  map[string]bool{"groups": true, "resume": false},
+		Features:  map[string]bool{"groups": true, "resume": true},
 		Limits:    api.MetaLimits{MaxModelsPerRun: 8, MaxChargeMicrousd: 1000 * usd.Dollar, SampleCountMax: 1000, SourceMaxBytes: 64 << 20, SourceMaxRows: 100_000},
 		WebOrigin: f.URL, DocsURL: f.URL + "/docs",
 	})

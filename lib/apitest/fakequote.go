@@ -28,6 +28,7 @@ type fakeQuote struct {
 	indices []int // of the selected tasks
 	cap     usd.Micro
 	worst   usd.Micro // of one task
+	again   *continuation
 }
 
 // worstCase is what one task can cost at most.

@@ -25,6 +25,7 @@ type fakeRun struct {
 	tasks  []api.TaskRecord
 	next   int // first task that is not decided
 	result *api.ResultRecord
+	after  *fakeRun // the run that goes on with it
 }
 
 func taskID(b api.BenchmarkRecord, index int) string { return fmt.Sprintf("%s-%04d", b.Slug, index) }
@@ -37,6 +38,11 @@ func (f *Fake) createRun(in *request) (*reply, *failure) {
 	q, found := f.quotes[n.QuoteID]
 	if !found {
 		return nil, notFound("quote")
+	}
+	if q.rec.RunID == nil && f.now().Before(q.rec.ExpiresAt) {
+		if x := agreed(q, n.Acknowledgements); x != nil {
+			return nil, x
+		}
 	}
 	r, x := f.start(q, n.Name, n.Metadata)
 	if x != nil {
@@ -107,6 +113,9 @@ func (f *Fake) start(q *fakeQuote, name string, metadata map[string]string) (*fa
 	for i, x := range q.indices {
 		r.tasks = append(r.tasks, api.TaskRecord{Index: i, ProfileID: q.bench.ID, TaskID: taskID(q.bench, x), Attempt: 1, Status: "planned", OriginRunID: r.rec.ID})
 	}
+	if q.again != nil {
+		r.takeOver(q.again)
+	}
 	r.log(now, "run.queued", nil)
 	r.log(now, "billing.held", map[string]any{"amount_microusd": q.cap})
 	f.runs = append(f.runs, r)
@@ -163,7 +172,7 @@ func (f *Fake) advanceRun(r *fakeRun, now time.Time) {
 		r.log(begin, "run.started", nil)
 	}
 	for r.next < len(r.tasks) {
-		at := begin.Add(time.Duration(r.next+1) * f.opt.TaskTime)
+		at := begin.Add(time.Duration(r.next-r.rec.ReusedCount+1) * f.opt.TaskTime)
 		if now.Before(at) {
 			return
 		}
@@ -260,7 +269,7 @@ func (f *Fake) finish(r *fakeRun, at time.Time, reason string) {
 	if n := r.rec.GradedCount; n > 0 {
 		r.rec.Headline = &api.Headline{Key: "accuracy", Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n, Interval: interval(right, n, *r.quote.bench.TaskCount)}
 	}
-	r.rec.Resume = api.ResumeState{Status: "unavailable", ReasonCode: new("feature_unavailable")}
+	r.rec.Resume = resumeState(r)
 	r.result = f.freeze(r, at)
 	r.log(at, "run.finalizing", nil)
 	r.log(at, "billing.settled", map[string]any{"spend_microusd": r.rec.SpendMicrousd})

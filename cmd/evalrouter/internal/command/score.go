@@ -105,6 +105,9 @@ func ShowResult(p *term.Page, r api.ResultRecord, allMetrics bool) {
 	if r.TerminalDetail != nil && *r.TerminalDetail != "" {
 		p.Line("Why      %s", *r.TerminalDetail)
 	}
+	if c := r.Continuation; c != nil && c.SourceRunID != nil {
+		p.Line("Resumes  run %s, as number %d of its chain", *c.SourceRunID, c.ChainIndex+1)
+	}
 	out, sum := Outcomes(r.Summary.Outcomes)
 	p.Line("Outcome  %s   (%s planned)", out, Thousands(r.Summary.Coverage.Planned))
 	if sum != r.Summary.Coverage.Planned {

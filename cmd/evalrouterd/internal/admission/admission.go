@@ -26,6 +26,7 @@ type Store interface {
 	Connection(context.Context, core.Scope, core.ConnectionID) (core.ConnectionInfo, error)
 	InsertQuote(context.Context, core.Quote) error
 	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
+	Run(context.Context, core.Scope, core.RunID) (core.Run, error)
 	Admit(context.Context, core.Admission) (core.Admitted, error)
 	Now() core.Micros
 }
@@ -48,6 +49,7 @@ type Starter interface {
 // Service quotes and admits.
 type Service struct {
 	Store    Store
+	Chains   Chains
 	Catalog  Catalog
 	Adapters provider.Set
 	Engine   Starter
@@ -82,8 +84,16 @@ const Required = "_required"
 // can be accepted until it expires.
 func (s *Service) Quote(ctx context.Context, sc core.Scope, r QuoteRequest) (core.Quote, error) {
 	q, err := s.draft(ctx, sc, r)
-	if err != nil || q.Preview {
-		return q, err
+	if err != nil {
+		return core.Quote{}, err
+	}
+	return s.offer(ctx, q)
+}
+
+// offer keeps a quote that can be accepted.
+func (s *Service) offer(ctx context.Context, q core.Quote) (core.Quote, error) {
+	if q.Preview {
+		return q, nil
 	}
 	if q.Cap < q.MinCap {
 		return core.Quote{}, core.Refuse(core.CapBelowMinimum, "a cap of %s cannot pay for one task; the smallest useful cap here is %s", q.Cap, q.MinCap).
@@ -163,7 +173,7 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	now := s.Store.Now()
 	q := core.Quote{
 		ID: core.QuoteID(s.NewID()), Workspace: sc.Workspace, Epoch: w.Epoch, Name: r.Name, CreatedAt: now, ExpiresAt: now + core.QuoteLife,
-		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Algorithm: core.OrderAlgorithm, Concurrency: r.Concurrency, Reasoning: r.Reasoning, Warnings: []string{},
+		Preview: r.Preview, Target: t, Profile: p, Coverage: coverage(r, p), Algorithm: core.OrderAlgorithm, Runtime: core.RuntimeCompat, Concurrency: r.Concurrency, Reasoning: r.Reasoning, Warnings: []string{},
 	}
 	if r.Cap != nil {
 		q.Cap = *r.Cap
@@ -183,7 +193,7 @@ func (s *Service) compute(ctx context.Context, sc core.Scope, r QuoteRequest, p 
 	if q.TaskIDsHash, err = s.taskIDs(ctx, q); err != nil {
 		return core.Quote{}, err
 	}
-	if q.MinCap, err = s.firstTask(ctx, q, grader); err != nil {
+	if q.MinCap, err = s.firstTask(ctx, q, grader, 0); err != nil {
 		return core.Quote{}, err
 	}
 	q.ScopeHash = q.Fingerprint()
@@ -230,12 +240,12 @@ func (s *Service) taskIDs(ctx context.Context, q core.Quote) (string, error) {
 // its judges included.
 // The service itself starts no task without setting that aside, so no smaller
 // cap can start one.
-func (s *Service) firstTask(ctx context.Context, q core.Quote, grader bundle.Grader) (usd.Micro, error) {
+func (s *Service) firstTask(ctx context.Context, q core.Quote, grader bundle.Grader, idx int) (usd.Micro, error) {
 	adapter, ok := s.Adapters[q.Target.Protocol]
 	if !ok {
 		return 0, core.Refuse(core.ModelUnavailable, "this service does not speak %s", q.Target.Protocol)
 	}
-	task, err := s.Catalog.Task(ctx, q.Profile, q.Order().At(0))
+	task, err := s.Catalog.Task(ctx, q.Profile, q.Order().At(idx))
 	if err != nil {
 		return 0, err
 	}

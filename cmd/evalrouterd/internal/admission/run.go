@@ -13,6 +13,9 @@ type RunRequest struct {
 	Quote    core.QuoteID
 	Name     string
 	Metadata map[string]string
+	// Accepted are the kinds of consent that came with the request, for a
+	// continuation.
+	Accepted []string
 	// Op, Key and RequestHash identify the request for replay.
 	Op, Key, RequestHash string
 	Encode               func(core.Run, core.Quote) ([]byte, error)
@@ -24,12 +27,17 @@ func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.
 	if err != nil {
 		return core.Admitted{}, err
 	}
-	if err := s.offered(ctx, sc, r.Quote); err != nil {
+	q, err := s.offered(ctx, sc, r.Quote)
+	if err != nil {
+		return core.Admitted{}, err
+	}
+	consents, err := s.continuable(ctx, sc, q, r.Accepted)
+	if err != nil {
 		return core.Admitted{}, err
 	}
 	out, err := s.Store.Admit(ctx, core.Admission{
 		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Op: r.Op, Key: r.Key, RequestHash: r.RequestHash,
-		RunID: core.RunID(s.NewID()), TransferID: s.NewID(), ConsentID: s.NewID(), Practice: w.Practice, Encode: r.Encode,
+		RunID: core.RunID(s.NewID()), TransferID: s.NewID(), ConsentID: s.NewID(), Consents: consents, Practice: w.Practice, Encode: r.Encode,
 	})
 	if err != nil {
 		return out, err
@@ -40,12 +48,12 @@ func (s *Service) Start(ctx context.Context, sc core.Scope, r RunRequest) (core.
 
 // offered says whether the managed routes still stand as the quote froze them. The
 // store checks what it keeps itself; routes are the catalog's.
-func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) error {
+func (s *Service) offered(ctx context.Context, sc core.Scope, id core.QuoteID) (core.QuoteState, error) {
 	q, err := s.Store.Quote(ctx, sc, id)
 	if err != nil || q.Run != "" {
-		return err // a consumed quote is answered by the store: a replay, or whose run it became
+		return q, err // a consumed quote is answered by the store: a replay, or whose run it became
 	}
-	return s.stands(q.Quote)
+	return q, s.stands(q.Quote)
 }
 
 // stands says whether the routes of a quote are offered as it froze them.

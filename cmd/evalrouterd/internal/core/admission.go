@@ -20,6 +20,8 @@ type Admission struct {
 	RunID      RunID
 	TransferID string
 	ConsentID  string
+	// Consents are what was agreed to beside the start.
+	Consents []Consent
 	// Practice says that the workspace has practice credit.
 	Practice bool
 	// Group and GroupQuote are those that the run is a member of, "" for none.

@@ -6,6 +6,9 @@ type Ending struct {
 	Unresolved int
 	Scores     Scores
 	Errors     map[string]int
+	// Mismatches counts reused answers that were graded again and got another
+	// score.
+	Mismatches int
 	Now        Micros
 }
 

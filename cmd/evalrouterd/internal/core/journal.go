@@ -21,8 +21,10 @@ type Intent struct {
 	Idx     int
 	TaskID  string
 	Attempt int // from 1
-	Worst   usd.Micro
-	Hash    string
+	// Opened says that the task has a row although this is its first attempt.
+	Opened bool
+	Worst  usd.Micro
+	Hash   string
 	// Judge says that the call asks judge number Part about the answer, and
 	// Nonce is what fences the answer in its prompt. Without it Part numbers the
 	// requests to the model about one task.
@@ -138,6 +140,9 @@ type Grade struct {
 	JudgeCode string
 	// JudgeFault says which judge and why, without quoting anybody.
 	JudgeFault string
+	// Answer is the error code of a recorded answer that turned out to be none, as
+	// one that came late may: refused, or one that cannot be graded.
+	Answer string
 	// Unjudged says that the answer decides although judges were still to be
 	// asked about it.
 	Unjudged bool

@@ -58,6 +58,11 @@ type Quote struct {
 	Limit        int      `json:"limit"`
 	LimitReasons []string `json:"limit_reasons"`
 	Warnings     []string `json:"warnings"`
+	// Runtime is the RuntimeCompat of the version that made the quote; "" for one
+	// that recorded none, whose runs cannot be continued.
+	Runtime string `json:"runtime,omitempty"`
+	// Continuation is set where the quote goes on with an ended run.
+	Continuation *Continuation `json:"continuation,omitempty"`
 	// ScopeHash identifies what is evaluated and how, without cap and time.
 	ScopeHash string `json:"scope_hash"`
 }

@@ -25,6 +25,9 @@ type Progress struct {
 type Redo struct {
 	Idx     int
 	Attempt int
+	// Opened says that the task has a row. In a continuation it may have one
+	// before its first attempt.
+	Opened bool
 }
 
 // Reply is what is recorded of one judge about one task, or of the model about

@@ -51,13 +51,15 @@ type Run struct {
 	QuoteID   QuoteID
 	GroupID   string
 	SourceRun RunID
-	ChainRoot RunID
-	ChainPos  int
-	ScopeHash string
-	Name      string
-	Metadata  map[string]string
-	State     State
-	Reason    Reason // "" until a stop is decided
+	// ContinuedBy is the run that goes on with this one, "" for none.
+	ContinuedBy RunID
+	ChainRoot   RunID
+	ChainPos    int
+	ScopeHash   string
+	Name        string
+	Metadata    map[string]string
+	State       State
+	Reason      Reason // "" until a stop is decided
 	// Detail is the cause of a stop in a sentence, sanitised, "" when the
 	// reason says everything.
 	Detail string
@@ -133,6 +135,8 @@ const (
 	EventWaiting         = "run.waiting"
 	EventProgress        = "run.progress"
 	EventTaskGraded      = "task.graded"
+	EventTasksReused     = "task.reused"
+	EventSavedGraded     = "task.saved_response_graded"
 	EventTaskFailed      = "task.failed"
 	EventTaskSkipped     = "task.skipped"
 	EventCallRetry       = "call.retry"

@@ -23,6 +23,19 @@ const (
 	SampleFailed     SampleState = "failed"
 	SampleCancelled  SampleState = "cancelled"
 	SamplePending    SampleState = "pending"
+	// SampleLeftOut is excluded for good from a chain of continuations.
+	SampleLeftOut SampleState = "left_out"
+)
+
+// Origin is where a task of a run has its answer from.
+type Origin string
+
+// Origins. All but the first occur in continuations only.
+const (
+	OriginNew     Origin = "new"
+	OriginReused  Origin = "reused"
+	OriginSaved   Origin = "saved_response"
+	OriginRetried Origin = "unknown_retry"
 )
 
 // CallState is where one provider call stands.
@@ -92,6 +105,9 @@ type Sample struct {
 	Code      string // error code, "" when graded
 	StartedAt Micros
 	EndedAt   Micros
+	Origin    Origin
+	// OriginRun is the run whose answer was taken over, "" for one of its own.
+	OriginRun RunID
 }
 
 // Call is one request to a provider.

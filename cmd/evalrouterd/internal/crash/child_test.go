@@ -138,11 +138,11 @@ func (p *process) open(ctx context.Context) ([]core.Response, error) {
 	}
 	adapters := provider.Set{core.PracticeProtocol: &model{p: p}}
 	p.engine = engine.New(engine.Options{
-		Journal: p.store, Answers: p.store, Spool: answers, Runs: p.store, Life: p.store, Tasks: p.catalog, Keys: keys{}, Adapters: adapters, Clock: p.clock,
+		Journal: p.store, Answers: p.store, Reuse: p.store.Continuation(), Spool: answers, Runs: p.store, Life: p.store, Tasks: p.catalog, Keys: keys{}, Adapters: adapters, Clock: p.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() }, Jitter: func() float64 { return 0.5 },
 		Log: slog.New(slog.DiscardHandler), Worker: "child", Changed: func(id core.RunID) { p.changed <- id },
 	})
-	p.admit = &admission.Service{Store: p.store, Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString, Groups: p.store.Groups()}
+	p.admit = &admission.Service{Store: p.store, Chains: p.store.Continuation(), Catalog: p.catalog, Adapters: adapters, Engine: p.engine, NewID: uuid.NewString, Groups: p.store.Groups()}
 	return kept, nil
 }
 
@@ -205,6 +205,9 @@ func (p *process) submit(ctx context.Context, c chapter) (core.RunID, error) {
 }
 
 func (p *process) quote(ctx context.Context, c chapter, file string) ([]byte, error) {
+	if c.resumes != "" {
+		return p.quoteAgain(ctx, c, file)
+	}
 	b, err := p.catalog.Generate(ctx, "arithmetic", c.seed, c.tasks)
 	if err != nil {
 		return nil, err
@@ -216,6 +219,25 @@ func (p *process) quote(ctx context.Context, c chapter, file string) ([]byte, er
 		return nil, err
 	}
 	return []byte(q.ID), os.WriteFile(file, []byte(q.ID), 0o600)
+}
+
+// quoteAgain quotes the continuation of an earlier chapter's run.
+func (p *process) quoteAgain(ctx context.Context, c chapter, file string) ([]byte, error) {
+	runs, err := p.runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Name != c.resumes {
+			continue
+		}
+		q, err := p.admit.Continue(ctx, scope, admission.ContinuationRequest{Run: r.ID, Cap: &c.cap})
+		if err != nil {
+			return nil, err
+		}
+		return []byte(q.ID), os.WriteFile(file, []byte(q.ID), 0o600)
+	}
+	return nil, fmt.Errorf("there is no run of %s", c.resumes)
 }
 
 // note adds a line to one of the folder's files. The kernel has it when this

@@ -24,6 +24,8 @@ type chapter struct {
 	cap   usd.Micro
 	// fate is what becomes of each task, by its number in the benchmark.
 	fate func(task, attempt int) fate
+	// resumes names the chapter whose run this one goes on with; "" for none.
+	resumes string
 	// lost is how many tasks the provider loses by itself.
 	lost int
 	// ends is how the run must end.
@@ -72,6 +74,11 @@ var chapters = []chapter{
 		name: "capped", seed: 12, tasks: 5, cap: 550,
 		fate: func(int, int) fate { return right },
 		ends: map[core.State]bool{core.Partial: true},
+	},
+	{
+		name: "resumed", resumes: "capped", tasks: 5, cap: 9000,
+		fate: func(int, int) fate { return right },
+		ends: map[core.State]bool{core.Completed: true, core.Partial: true},
 	},
 	{
 		name: "rejected", seed: 13, tasks: 3, cap: 9000,

@@ -21,6 +21,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/resume"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
@@ -185,16 +186,19 @@ func newService(data *open, o options) (*service, error) {
 	}
 	wake := waker{s.engine, s.wake, s.changes}
 	connections.Reached = s.endWaits(wake)
-	admits := &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
+	chains := s.store.Continuation()
+	admits := &admission.Service{Store: s.store, Chains: chains, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
+	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: s.store}
 	who := s.accounts(o, s.people(o))
 	api := httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: keys{s.store.Access(), s.master, s.store.Now, o.log}, Changes: s.changes, Waker: wake,
-		Admission: admits,
-		Adapters:  adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Within: requestTime, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
+		Admission: admits, Chains: again,
+		Adapters: adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Within: requestTime, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Discover: discovery(o.modelPorts), Ready: s.ready, WebOrigin: o.signIn.origin,
 		Subjects: []httpapi.Subject{
 			who,
 			s.private(o, exports),
+			again,
 			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
 		},
@@ -211,7 +215,7 @@ func newService(data *open, o options) (*service, error) {
 
 func (s *service) engineOptions(adapters provider.Set, keys engine.Keys, o options) engine.Options {
 	options := engine.Options{
-		Journal: s.store, Answers: s.store, Judging: s.store, Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
+		Journal: s.store, Answers: s.store, Judging: s.store, Reuse: s.store.Continuation(), Spool: s.answers, Runs: s.store, Life: s.store, Tasks: s.catalog, Keys: keys, Adapters: adapters, Clock: clock{}, NewID: newID, NewCallID: newCallID,
 		Jitter: jitter, NewNonce: newNonce, Log: s.log, Worker: workerName(), Changed: s.changed, WorkspaceCalls: o.calls,
 	}
 	if s.postgres != "" {

@@ -333,8 +333,8 @@ func (r *runner) gradeStored(ctx context.Context, waiting []int) error {
 		if err != nil {
 			return err
 		}
-		g := core.Grade{Run: r.id, Idx: idx}
-		if ok {
+		g := core.Grade{Run: r.id, Idx: idx, Grader: r.grader.Identity(), Answer: a.none}
+		if ok && a.none == "" {
 			g = r.verdict(idx, a)
 		}
 		if err := r.recordGrade(g); err != nil {

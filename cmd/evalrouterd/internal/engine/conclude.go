@@ -93,5 +93,8 @@ func resultWarnings(e core.Ending, outcomes core.Tallies) []string {
 	if e.Run.Unreported > 0 {
 		w = append(w, fmt.Sprintf("%d answers came without usage that adds up; nothing was charged for them.", e.Run.Unreported))
 	}
+	if e.Mismatches > 0 {
+		w = append(w, fmt.Sprintf("reuse_score_mismatch: %d reused answers were graded again and got another score. The scores of the run that asked are kept.", e.Mismatches))
+	}
 	return w
 }

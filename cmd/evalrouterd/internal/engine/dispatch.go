@@ -157,7 +157,7 @@ func (r *runner) prepare(p core.Redo) (job, error) {
 	if err != nil {
 		return job{}, fmt.Errorf("task %d: %w", p.Idx, err)
 	}
-	j.task, j.intent.Idx, j.intent.TaskID = task, p.Idx, task.ID
+	j.task, j.intent.Idx, j.intent.TaskID, j.intent.Opened = task, p.Idx, task.ID, p.Opened
 	if r.judged != nil {
 		if j.intent.Pledge, err = r.e.o.Adapters.Pledge(r.quote, r.judged, task); err != nil {
 			return job{}, fmt.Errorf("bound the judges of task %d: %w", p.Idx, err)

@@ -57,6 +57,15 @@ type Answers interface {
 	RecordGrade(context.Context, core.Grade) error
 }
 
+// Reuse is the grades that a continuation took over from earlier runs.
+type Reuse interface {
+	// Reused lists up to limit of them from a place on.
+	Reused(ctx context.Context, run core.RunID, from, limit int) ([]core.Reused, error)
+	// RecordMismatch keeps that an answer graded again had another score. The same
+	// one again changes nothing.
+	RecordMismatch(context.Context, core.RunID, core.Mismatch) error
+}
+
 // Spool keeps answers that the journal does not have yet.
 type Spool interface {
 	// Keep writes an answer; done says that the journal has it.
@@ -106,10 +115,12 @@ type Clock interface {
 
 // Options of an Engine. All fields are required unless they say otherwise.
 type Options struct {
-	Journal  Journal
-	Answers  Answers
-	Judging  Judging
-	Spool    Spool
+	Journal Journal
+	Answers Answers
+	Judging Judging
+	Spool   Spool
+	// Reuse is what continuations took over; nil where there are none.
+	Reuse    Reuse
 	Runs     Runs
 	Life     Life
 	Tasks    Tasks

@@ -209,14 +209,14 @@ func (w *world) open() {
 	w.spool, w.kept = sp, kept
 	adapters := provider.Set{core.PracticeProtocol: w.adapter}
 	w.options = engine.Options{
-		Journal: s, Answers: s, Judging: s, Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
+		Journal: s, Answers: s, Judging: s, Reuse: s.Continuation(), Spool: sp, Runs: s, Life: s, Tasks: w.catalog, Keys: noKeys{}, Adapters: adapters, Clock: w.clock,
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		NewNonce: func() string { return strings.ReplaceAll(uuid.NewString(), "-", "")[:16] },
 		Jitter:   func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Worker: "test",
 		Changed: func(id core.RunID) { w.changed <- id },
 	}
 	w.engine = engine.New(w.options)
-	w.admit = &admission.Service{Store: s, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
+	w.admit = &admission.Service{Store: s, Chains: s.Continuation(), Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
 }
 
 // rewire replaces an engine that has not begun to work by one with other

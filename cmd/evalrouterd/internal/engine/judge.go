@@ -78,6 +78,8 @@ type answered struct {
 	answer  bundle.Answer
 	replies []bundle.Answer
 	tries   map[int]int // calls that each judge had before
+	// none is the error code of a recorded answer that is no answer.
+	none string
 }
 
 // judge asks the judges that have not replied; the last reply is recorded with
@@ -240,7 +242,14 @@ func (r *runner) recorded(ctx context.Context, idx int) (a answered, ok bool, er
 	if !ok || ev.Raw == nil {
 		return a, false, nil
 	}
-	a.answer = answerOf(r.model.adapter.Parse(ev.Raw))
+	out := r.model.adapter.Parse(ev.Raw)
+	a.answer = answerOf(out)
+	switch {
+	case out.Refused:
+		a.none = core.CodeRefused
+	case out.Malformed:
+		a.none = codeOr(out.Code, core.CodeInvalidOutput)
+	}
 	if r.judged == nil {
 		return a, true, nil
 	}

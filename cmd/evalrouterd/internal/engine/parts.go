@@ -33,6 +33,7 @@ func (r *runner) prepareParts(p core.Redo, task bundle.Task) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
+	j.intent.Opened = p.Opened
 	if j.intent.Pledge, err = r.e.o.Adapters.AsksWorst(r.quote, task, asks[1:]); err != nil {
 		return job{}, fmt.Errorf("bound the parts of task %d: %w", p.Idx, err)
 	}

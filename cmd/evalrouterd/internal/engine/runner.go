@@ -251,6 +251,9 @@ func (r *runner) work() error {
 			return err
 		}
 		if r.done() {
+			if err := r.replayReused(ctx); err != nil {
+				return err
+			}
 			_, err := r.finalize(ctx)
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
@@ -61,6 +62,10 @@ func csvLine(line []string, r Run, row Row, a Answer) []string {
 	if a.Expired {
 		withheld = "expired"
 	}
+	origin := r.ID
+	if row.Origin == core.OriginReused || row.Origin == core.OriginSaved {
+		origin = row.OriginRun
+	}
 	graderID, graderVersion := "", ""
 	if row.Grader != "" {
 		graderID, graderVersion, _ = strings.Cut(row.Grader, "@")
@@ -68,7 +73,7 @@ func csvLine(line []string, r Run, row Row, a Answer) []string {
 	return append(line,
 		cell(string(r.Quote.Profile.ID)), cell(row.TaskID), strconv.Itoa(row.Attempt), cell(row.Status), cell(string(row.Outcome)), cell(row.Code),
 		score, cell(text), cell(withheld), cell(a.SHA256), in, out, row.Charge.Wire(), cell(a.Finish), cell(graderID), cell(graderVersion),
-		cell(string(r.ID)), "false")
+		cell(string(origin)), strconv.FormatBool(row.Origin == core.OriginReused))
 }
 
 func writeLine(w *bufio.Writer, cells []string) {

@@ -72,6 +72,14 @@ func (s Source) Rows(ctx context.Context, r Run, from int) iter.Seq2[Row, error]
 			if next = s.fill(ctx, r, next, row.Idx, yield); next < 0 {
 				return
 			}
+			if row.TaskID == "" { // left out before anybody opened it
+				task, err := s.Tasks.Task(ctx, r.Quote.Profile, r.Quote.Order().At(row.Idx))
+				if err != nil {
+					yield(Row{}, fmt.Errorf("name task %d: %w", row.Idx, err))
+					return
+				}
+				row.TaskID = task.ID
+			}
 			if !yield(finish(r, row), nil) {
 				return
 			}

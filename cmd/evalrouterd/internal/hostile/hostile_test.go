@@ -284,7 +284,7 @@ func (w *world) wire(s scenario) {
 		NewID: uuid.NewString, NewCallID: func() string { return uuid.Must(uuid.NewV7()).String() }, Jitter: func() float64 { return 0.5 },
 		Log: slog.New(slog.DiscardHandler), Worker: "w", CallTimeout: cmp.Or(s.patience, 10*time.Second), Changed: w.tell,
 	})
-	w.admit = &admission.Service{Store: w.store, Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
+	w.admit = &admission.Service{Store: w.store, Chains: w.store.Continuation(), Catalog: w.catalog, Adapters: adapters, Engine: w.engine, NewID: uuid.NewString}
 	w.t.Cleanup(func() { w.check(w.engine.Stop(context.Background())) })
 }
 

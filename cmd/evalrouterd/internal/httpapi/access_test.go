@@ -39,7 +39,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 70 {
+	if len(table) != 71 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {

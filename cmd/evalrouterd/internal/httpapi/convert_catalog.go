@@ -51,6 +51,7 @@ func visibility(p core.Profile) string {
 }
 
 func benchmarkRecord(p core.Profile) api.BenchmarkRecord {
+	resumable, _ := p.Resumable()
 	return api.BenchmarkRecord{
 		ID: string(p.ID), Slug: p.Slug, Version: versionOf(p), Runner: p.Runner, Status: p.Status, ManifestSHA256: p.ManifestSHA256,
 		Name: maybe(p.Name), Description: maybe(p.Description), Category: maybe(p.Category), CodeLicense: maybe(p.Licence.Code),
@@ -58,7 +59,7 @@ func benchmarkRecord(p core.Profile) api.BenchmarkRecord {
 		SourceRevision: maybe(p.Source.Revision), SourceURL: maybe(p.Source.URL), TaskCount: ptr(p.TaskCount), Metrics: p.Metrics,
 		RequiredCapabilities: required(p), GenerationConfig: map[string]any{"max_output_tokens": p.MaxOutputTokens}, Provenance: provenance(p),
 		QuoteAvailability: availabilityOf(p), SuggestedSampleCount: ptr(min(core.DefaultSample, p.TaskCount)), OutputFormats: []string{"default"},
-		ResumeSupported: false, Family: p.Family, Visibility: visibility(p),
+		ResumeSupported: resumable, Family: p.Family, Visibility: visibility(p),
 	}
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -17,7 +18,7 @@ func quoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord {
 		ID: string(q.ID), PriceVersion: priceVersion(q.Target), CreatedAt: timeOf(q.CreatedAt), ExpiresAt: timeOf(q.ExpiresAt), Plan: quotePlan(q.Quote),
 		Retention: api.RetentionPolicy{RawDays: core.RawDays, SummaryDays: core.SummaryDays, StartsAt: "run_created_at"},
 		Status:    status, RunID: maybe(q.Run), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning), Concurrency: quoteConcurrency(q.Quote),
-		Compatibility: api.Compatibility{OK: true, Reasons: []api.Reason{}}, Preview: q.Preview, ExpiresIn: max(0, int64(q.ExpiresAt-now)/1_000_000),
+		Compatibility: api.Compatibility{OK: true, Reasons: []api.Reason{}}, Preview: q.Preview, Continuation: lineage.Plan(q.Quote), ExpiresIn: max(0, int64(q.ExpiresAt-now)/1_000_000),
 	}
 	if q.Cap > 0 {
 		r.MaxChargeMicrousd = ptr(q.Cap)

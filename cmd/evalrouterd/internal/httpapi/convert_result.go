@@ -9,6 +9,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -28,7 +29,7 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 	return api.ResultRecord{
 		ID: e.result.ID, RunID: string(e.ID), ManifestHash: e.ScopeHash, Checksum: e.result.Checksum, Version: e.result.Version,
 		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
-		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e),
+		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e), Continuation: lineage.Position(e.Run.Run),
 		TerminalDetail: maybe(e.result.Detail),
 		Simulated:      e.Quote.Simulated(), Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
 	}
@@ -140,7 +141,7 @@ func exportSummary(e ended, schema string, now core.Micros) api.ExportSummary {
 	return api.ExportSummary{
 		Schema: schema, RunID: string(e.ID), ResultVersion: e.result.Version, WorkspaceID: string(e.Workspace), GeneratedAt: timeOf(e.result.FinalizedAt),
 		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: selectedModel(e.Quote), Reasoning: reasoningChoice(e.Quote.Reasoning), Summary: resultSummary(e),
-		Profiles: []api.ExportProfile{exportProfile(e)}, BillingSnapshot: billing(e.result), ExportPolicy: policy(e, now), Checksum: e.result.Checksum,
+		Profiles: []api.ExportProfile{exportProfile(e)}, BillingSnapshot: billing(e.result), ExportPolicy: policy(e, now), Continuation: lineage.Position(e.Run.Run), Checksum: e.result.Checksum,
 	}
 }
 
@@ -192,10 +193,11 @@ func exportProfile(e ended) api.ExportProfile {
 }
 
 func exportSample(e ended, row export.Row, a export.Answer, judges []export.Reply) api.ExportSample {
+	origin, reused := lineage.Origin(row.Sample, e.ID)
 	s := api.ExportSample{
 		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: maybe(row.Code),
 		Scores: scores(row), Answer: a.Text, AnswerSHA256: maybe(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: maybe(a.Finish),
-		Grader: graderRecord(e.Quote.Profile), OriginRunID: string(e.ID),
+		Grader: graderRecord(e.Quote.Profile), OriginRunID: origin, Reused: reused,
 	}
 	if a.Expired {
 		s.AnswerWithheld = ptr("expired")

@@ -6,6 +6,7 @@ import (
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/stat"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -49,9 +50,9 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		Coverage: &cov, Model: model(q), Profiles: []api.ProfileSelection{selection(q)}, Metadata: r.Metadata, Retention: retention(r, now),
 		CreatedAt: timeOf(r.CreatedAt), StartedAt: maybeTime(r.StartedAt), FinishedAt: maybeTime(r.EndedAt), CancelRequestedAt: maybeTime(r.CancelRequestedAt),
 		RetryAt: maybeTime(r.RetryAt), WaitingReason: maybe(r.WaitingReason),
-		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ChainIndex: r.ChainPos,
+		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ContinuedByRunID: maybe(r.ContinuedBy), ChainIndex: r.ChainPos,
 		ProcessedCount: processed(t), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning),
-		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed), Resume: api.ResumeState{Status: "unavailable", ReasonCode: ptr(string(core.FeatureUnavailable))},
+		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed), Resume: lineage.State(r, q, now), ReusedCount: lineage.Reused(q),
 		Simulated: q.Simulated(),
 	}
 	if out.Metadata == nil {
@@ -141,9 +142,10 @@ func receipt(r core.Run, q core.Quote, now core.Micros) api.RunReceipt {
 const extractedShown = 80
 
 func taskRecord(r export.Run, row export.Row) api.TaskRecord {
+	origin, reused := lineage.Origin(row.Sample, r.ID)
 	return api.TaskRecord{
 		Index: row.Idx, ProfileID: string(r.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: maybe(row.Outcome),
-		ErrorCode: maybe(row.Code), Scores: scores(row), Extracted: maybe(shorten(row.Extracted)), OriginRunID: string(r.ID),
+		ErrorCode: maybe(row.Code), Scores: scores(row), Extracted: maybe(shorten(row.Extracted)), OriginRunID: origin, Reused: reused,
 		ChargeMicrousd: row.Charge, StartedAt: maybeTime(row.StartedAt), FinishedAt: maybeTime(row.EndedAt),
 	}
 }

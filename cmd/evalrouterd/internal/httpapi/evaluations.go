@@ -36,7 +36,7 @@ func (s *Server) createEvaluation(ctx context.Context, in *newEvaluationInput) (
 		if err != nil {
 			return core.Admitted{}, err
 		}
-		return s.start(ctx, o, q.ID, n.Name, n.Metadata)
+		return s.start(ctx, o, api.NewRun{QuoteID: string(q.ID), Name: n.Name, Metadata: n.Metadata})
 	})
 }
 

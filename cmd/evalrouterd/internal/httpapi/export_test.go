@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/codes"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report/evidence"
 )
@@ -38,7 +39,7 @@ const (
 )
 
 // Statuses is the table of codes.
-func Statuses() map[api.Code]int { return statuses() }
+func Statuses() map[api.Code]int { return codes.Statuses() }
 
 // StatusOf is the status of a code of the domain.
 func StatusOf(c core.Code) int { return statusOf(c) }

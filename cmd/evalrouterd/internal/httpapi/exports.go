@@ -29,6 +29,7 @@ type exportInput struct {
 	ID      string `path:"id"`
 	Format  string `query:"format" enum:"json,csv,html,summary,scores,md,github,junit,bundle,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
+	Resumed bool   `query:"include_resumed" doc:"the run's chain up to its newest continuation, as one result"`
 }
 
 // exported is a file. It is written to disk first, so that its length and
@@ -38,7 +39,15 @@ type exported struct {
 }
 
 func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
-	e, err := s.ended(ctx, core.RunID(in.ID), in.Version)
+	id, write := core.RunID(in.ID), s.writeExport
+	if in.Resumed {
+		newest, err := s.o.Chains.Newest(ctx, scopeOf(ctx), id)
+		if err != nil {
+			return nil, err
+		}
+		id, write = newest, s.writeChain
+	}
+	e, err := s.ended(ctx, id, in.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +55,7 @@ func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, err
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writeExport(ctx, e, in.Format, sp); err != nil {
+	if err := write(ctx, e, in.Format, sp); err != nil {
 		sp.close()
 		return nil, err
 	}
@@ -142,6 +151,21 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 		return s.writeReport(ctx, e, format, now, out)
 	}
 	return s.writeFull(ctx, e, now, out)
+}
+
+// writeChain writes a chain's result, whose tasks are those of its newest run.
+func (s *Server) writeChain(ctx context.Context, e ended, format string, out io.Writer) (err error) {
+	if format != "json" && format != "summary" {
+		return s.writeExport(ctx, e, format, out)
+	}
+	if e.native, err = s.source().Native(ctx, e.Run); err != nil {
+		return err
+	}
+	samples := s.samples(ctx, e)
+	if format == "summary" {
+		samples = nil
+	}
+	return s.o.Chains.Write(ctx, scopeOf(ctx), exportHead(e, s.micros()), samples, out)
 }
 
 // writeReport writes a format for people and for their tools. Reports are of
@@ -267,6 +291,22 @@ func (s *Server) sample(ctx context.Context, source export.Source, e ended, row 
 	return exportSample(e, row, a, judges), nil
 }
 
+// samples yields every planned task of a run as exports hold it.
+func (s *Server) samples(ctx context.Context, e ended) iter.Seq2[api.ExportSample, error] {
+	return func(yield func(api.ExportSample, error) bool) {
+		source := s.source()
+		for row, err := range source.Rows(ctx, e.Run, 0) {
+			var sample api.ExportSample
+			if err == nil {
+				sample, err = s.sample(ctx, source, e, row)
+			}
+			if !yield(sample, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // writeFull streams the full export: the record without its samples, then
 // one sample a line.
 func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io.Writer) error {
@@ -282,12 +322,8 @@ func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io
 	w := bufio.NewWriterSize(out, 64<<10)
 	w.Write(open)
 	w.WriteString(`"samples":[`)
-	source, sep := s.source(), "\n"
-	for row, err := range source.Rows(ctx, e.Run, 0) {
-		if err != nil {
-			return err
-		}
-		sample, err := s.sample(ctx, source, e, row)
+	sep := "\n"
+	for sample, err := range s.samples(ctx, e) {
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/codes"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -186,67 +187,10 @@ func notJSONBody() *core.Refusal {
 	return core.Refuse(unsupportedMediaType, "a body must have the content type application/json; nothing was done")
 }
 
-// statuses is the HTTP status of every code that the service can give.
-func statuses() map[api.Code]int {
-	return map[api.Code]int{
-		api.AmbiguousModel:          http.StatusConflict,
-		api.BudgetLimit:             http.StatusUnprocessableEntity,
-		api.BudgetRequired:          http.StatusUnprocessableEntity,
-		api.CapBelowMinimum:         http.StatusUnprocessableEntity,
-		api.ClientOutdated:          http.StatusUpgradeRequired,
-		api.ConcurrencyUnsupported:  http.StatusUnprocessableEntity,
-		api.ConnectionUnverified:    http.StatusConflict,
-		api.ContinuationExists:      http.StatusConflict,
-		api.EndpointRefused:         http.StatusUnprocessableEntity,
-		api.FeatureUnavailable:      http.StatusNotFound,
-		api.HostRefused:             http.StatusForbidden,
-		api.IdempotencyConflict:     http.StatusConflict,
-		api.IdempotencyKeyRequired:  http.StatusBadRequest,
-		api.InsufficientCredit:      http.StatusPaymentRequired,
-		api.InsufficientScope:       http.StatusForbidden,
-		api.InternalError:           http.StatusInternalServerError,
-		api.InvalidCursor:           http.StatusUnprocessableEntity,
-		api.InvalidRequest:          http.StatusUnprocessableEntity,
-		api.JudgeOnlyRoute:          http.StatusUnprocessableEntity,
-		api.KeyRevoked:              http.StatusUnauthorized,
-		api.KeyUnopenable:           http.StatusConflict,
-		api.ManifestInvalid:         http.StatusUnprocessableEntity,
-		api.MethodNotAllowed:        http.StatusMethodNotAllowed,
-		api.ModelUnavailable:        http.StatusConflict,
-		api.NamespaceNotFound:       http.StatusNotFound,
-		api.NotAcceptable:           http.StatusNotAcceptable,
-		api.NotFound:                http.StatusNotFound,
-		api.OperationInProgress:     http.StatusConflict,
-		api.OutputFormatUnsupported: http.StatusUnprocessableEntity,
-		api.QuoteAlreadyAccepted:    http.StatusConflict,
-		api.QuoteExpired:            http.StatusGone,
-		api.QuoteStale:              http.StatusConflict,
-		api.RateLimited:             http.StatusTooManyRequests,
-		api.ReasoningUnsupported:    http.StatusUnprocessableEntity,
-		api.RequestTooLarge:         http.StatusRequestEntityTooLarge,
-		api.ResultExpired:           http.StatusGone,
-		api.RunNotFinished:          http.StatusConflict,
-		api.SessionExpired:          http.StatusUnauthorized,
-		api.SourceNotReady:          http.StatusConflict,
-		api.SourceOffset:            http.StatusConflict,
-		api.SourceQuota:             http.StatusConflict,
-		api.SourceTooLarge:          http.StatusRequestEntityTooLarge,
-		api.SpendCeilingReached:     http.StatusForbidden,
-		api.StorageFull:             http.StatusInsufficientStorage,
-		api.StorageLow:              http.StatusServiceUnavailable,
-		api.Unauthenticated:         http.StatusUnauthorized,
-		api.UnboundedModelCost:      http.StatusUnprocessableEntity,
-		api.Unavailable:             http.StatusServiceUnavailable,
-		api.UnsupportedMediaType:    http.StatusUnsupportedMediaType,
-		api.WorkspaceMismatch:       http.StatusForbidden,
-		api.WorkspaceRequired:       http.StatusBadRequest,
-	}
-}
-
 // statusOf is the status of a code; one that is not in the table is a fault
 // of the service.
 func statusOf(code core.Code) int {
-	if s, ok := statuses()[api.Code(code)]; ok {
+	if s, ok := codes.Statuses()[api.Code(code)]; ok {
 		return s
 	}
 	return http.StatusInternalServerError

@@ -29,6 +29,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/resume"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
@@ -126,9 +127,12 @@ func (h *harness) build(opts []option) {
 		h.t.Fatal(err)
 	}
 	h.engine = engine.New(engine.Options{
-		Journal: h.store, Answers: h.store, Judging: h.store, Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
+		Journal: h.store, Answers: h.store, Judging: h.store, Reuse: h.store.Continuation(), Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
 		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
 	})
+	chains := h.store.Continuation()
+	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")}
+	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: h.store}
 	o := httpapi.Options{
 		Discover: func(context.Context) ([]discover.Server, []int) {
 			return []discover.Server{
@@ -137,8 +141,8 @@ func (h *harness) build(opts []option) {
 			}, discover.Ports()
 		},
 		Catalog: h.catalog, Runs: h.store, Answers: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
-		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()},
-		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
+		Admission: admits, Chains: again,
+		Owner: owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
@@ -146,8 +150,9 @@ func (h *harness) build(opts []option) {
 	o.Subjects = []httpapi.Subject{
 		h.who,
 		h.mine,
+		again,
 		&group.Handlers{
-			Admission: o.Admission.(*admission.Service), Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test",
+			Admission: admits, Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test",
 		},
 		&feedback.Handlers{Keeper: h.store.Feedback(), NewID: h.id("f")},
 	}

@@ -218,6 +218,14 @@ func (s *Server) Once(ctx context.Context, k Keyed, op string, body []byte, do f
 	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return do(core.Once{Op: o.op, Key: o.key, Hash: o.hash}) })
 }
 
+// QuoteOf is a quote as the wire shows it.
+func (s *Server) QuoteOf(q core.Quote) api.QuoteRecord {
+	return quoteRecord(core.QuoteState{Quote: q}, s.micros())
+}
+
+// RunStatus is the state of a run in the words of the wire.
+func RunStatus(r core.Run) api.RunStatus { return runStatus(r) }
+
 // Record is a record as it is written on the wire.
 func Record(v any) ([]byte, error) { return marshal(v) }
 

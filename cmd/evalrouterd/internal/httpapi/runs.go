@@ -8,6 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
@@ -26,12 +27,13 @@ func (s *Server) createRun(ctx context.Context, in *newRunInput) (*replayable, e
 	if n.QuoteID == "" {
 		return nil, refuseField("quote_id", "required", "a run needs the id of an open quote; nothing was started")
 	}
-	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return s.start(ctx, o, core.QuoteID(n.QuoteID), n.Name, n.Metadata) })
+	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return s.start(ctx, o, n) })
 }
 
 // start admits the run of a quote. It goes on when the caller leaves.
-func (s *Server) start(ctx context.Context, o once, quote core.QuoteID, name string, metadata map[string]string) (core.Admitted, error) {
-	if err := runName(name); err != nil {
+func (s *Server) start(ctx context.Context, o once, n api.NewRun) (core.Admitted, error) {
+	quote, metadata := core.QuoteID(n.QuoteID), n.Metadata
+	if err := runName(n.Name); err != nil {
 		return core.Admitted{}, err
 	}
 	if err := runMetadata(metadata); err != nil {
@@ -47,7 +49,7 @@ func (s *Server) start(ctx context.Context, o once, quote core.QuoteID, name str
 		metadata = map[string]string{}
 	}
 	return s.o.Admission.Start(context.WithoutCancel(ctx), scopeOf(ctx), admission.RunRequest{
-		Quote: quote, Name: name, Metadata: metadata, Op: o.op, Key: o.key, RequestHash: o.hash,
+		Quote: quote, Name: n.Name, Metadata: metadata, Accepted: lineage.Accepted(n.Acknowledgements), Op: o.op, Key: o.key, RequestHash: o.hash,
 		Encode: func(r core.Run, q core.Quote) ([]byte, error) { return marshal(runRecord(r, q, r.CreatedAt)) },
 	})
 }

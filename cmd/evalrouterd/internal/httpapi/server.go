@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
+	"github.com/evalrouter/evalrouter/lib/api"
 )
 
 // Catalog is what can be evaluated, and by which managed routes.
@@ -56,6 +58,13 @@ type Answers interface {
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Billed(context.Context, core.Scope, core.RunID, int, int) ([]history.BilledCall, error)
+}
+
+// Chains knows the continuations of runs. Write writes the result of the chain
+// that ends with a run, from the run's own export; without samples for nil.
+type Chains interface {
+	Newest(context.Context, core.Scope, core.RunID) (core.RunID, error)
+	Write(context.Context, core.Scope, api.Export, iter.Seq2[api.ExportSample, error], io.Writer) error
 }
 
 // Connections keeps users' own endpoints.
@@ -106,6 +115,7 @@ type Options struct {
 	Admission   Admission
 	Runs        Runs
 	Answers     Answers
+	Chains      Chains
 	Connections Connections
 	Keys        Keys
 	// Sessions is nil where nobody signs in.

@@ -68,6 +68,7 @@ var legal = []struct{ what, from, to string }{
 	{"runs", "running", "completed"}, {"runs", "running", "partial"}, {"runs", "running", "failed"},
 	{"runs", "stopping", "partial"}, {"runs", "stopping", "failed"}, {"runs", "stopping", "cancelled"},
 	{"calls", "new", "intent"}, {"calls", "intent", "sent"}, {"calls", "intent", "voided"},
+	{"calls", "unknown", "late"}, {"samples", "new", "planned"}, {"samples", "new", "answered"}, {"samples", "new", "graded"}, {"samples", "new", "left_out"}, {"samples", "new", "pending"},
 	{"calls", "sent", "responded"}, {"calls", "sent", "rejected"}, {"calls", "sent", "unknown"}, {"calls", "sent", "voided"},
 	{"samples", "new", "in_call"}, {"samples", "planned", "in_call"}, {"samples", "in_call", "planned"},
 	{"samples", "in_call", "answered"}, {"samples", "in_call", "graded"}, {"samples", "in_call", "unresolved"}, {"samples", "in_call", "failed"}, {"samples", "in_call", "refused"},

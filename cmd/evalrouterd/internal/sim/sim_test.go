@@ -62,7 +62,7 @@ func TestHistories(t *testing.T) {
 			want = append(want, f.name)
 		}
 	}
-	for _, w := range append(append(want, judgeEdges...), partEdges...) {
+	for _, w := range append(append(append(want, judgeEdges...), partEdges...), resumeEdges...) {
 		if seen[w] == 0 {
 			t.Errorf("no history met %q", w)
 		}

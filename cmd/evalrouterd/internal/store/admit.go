@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/continuation"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -37,24 +38,42 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 	return out, err
 }
 
-// begin makes a run, queued, with its hold, its consent and its first events.
+// begin consumes a quote and makes its run, queued: with its money, its consents,
+// its log and, where it continues another one, its first tasks.
 func (t *tx) begin(a core.Admission) (core.Run, core.Quote, error) {
 	q, err := t.openQuote(a)
 	if err != nil {
 		return core.Run{}, q, err
 	}
 	run := newRun(a, q, t.now)
-	if err := t.insertRun(run, q); err != nil {
+	if err := t.make(a, run, q); err != nil {
 		return run, q, err
+	}
+	if run, err = scanRun(t.row(`SELECT `+runColumns+` FROM runs WHERE id = $1`, string(run.ID))); err != nil {
+		return run, q, err
+	}
+	run.Tallies, err = t.tallies(run.ID)
+	return run, q, err
+}
+
+func (t *tx) make(a core.Admission, run core.Run, q core.Quote) error {
+	if q.Continuation != nil {
+		if err := continuation.Claim(door{t}, q); err != nil {
+			return err
+		}
+	}
+	if err := t.insertRun(run, q); err != nil {
+		return err
 	}
 	if err := t.hold(a, run, q); err != nil {
-		return run, q, err
+		return err
 	}
-	if err := t.firstEvents(run); err != nil {
-		return run, q, err
+	if q.Continuation != nil {
+		if err := continuation.Open(door{t}, run, q); err != nil {
+			return err
+		}
 	}
-	run.NextSeq = 3
-	return run, q, nil
+	return t.firstEvents(run, q)
 }
 
 func (t *tx) replay(a core.Admission, out *core.Admitted) (bool, error) {
@@ -123,11 +142,15 @@ func (t *tx) fresh(q core.Quote) error {
 }
 
 func newRun(a core.Admission, q core.Quote, now core.Micros) core.Run {
-	return core.Run{
+	r := core.Run{
 		ID: a.RunID, Workspace: a.Scope.Workspace, QuoteID: q.ID, GroupID: string(a.Group), ChainRoot: a.RunID, ScopeHash: q.ScopeHash,
 		Name: nameOf(a, q), Metadata: a.Metadata, State: core.Queued, Book: q.Book(a.Practice),
 		Cap: q.Cap, Held: q.Hold(), Planned: q.Coverage.N, NextSeq: 1, CreatedAt: now, Tallies: core.Tallies{},
 	}
+	if c := q.Continuation; c != nil {
+		r.SourceRun, r.ChainRoot, r.ChainPos = c.Source, c.Root(), len(c.Chain)
+	}
+	return r
 }
 
 // defaultName is what a run is called that nobody named.
@@ -148,9 +171,9 @@ func (t *tx) insertRun(r core.Run, q core.Quote) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO runs (id, workspace_id, quote_id, chain_root, chain_pos, scope_hash, name, metadata, state, book, cap, held, planned, profile_id, target, created_at, group_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		string(r.ID), string(r.Workspace), string(r.QuoteID), string(r.ChainRoot), r.ChainPos, r.ScopeHash, r.Name, string(meta), string(r.State),
+	_, err = t.exec(`INSERT INTO runs (id, workspace_id, quote_id, source_run_id, chain_root, chain_pos, scope_hash, name, metadata, state, book, cap, held, planned, profile_id, target, created_at, group_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		string(r.ID), string(r.Workspace), string(r.QuoteID), null(string(r.SourceRun)), string(r.ChainRoot), r.ChainPos, r.ScopeHash, r.Name, string(meta), string(r.State),
 		string(r.Book), int64(r.Cap), int64(r.Held), r.Planned, string(q.Profile.ID), q.Target.Name(), int64(r.CreatedAt), null(r.GroupID))
 	return err
 }
@@ -172,16 +195,25 @@ func (t *tx) hold(a core.Admission, r core.Run, q core.Quote) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO consents (id, quote_id, kind, actor, doc, at) VALUES ($1, $2, 'start', $3, '{}', $4)`,
-		a.ConsentID, string(q.ID), a.Scope.Actor, int64(t.now))
-	return err
+	for _, c := range append([]core.Consent{{ID: a.ConsentID, Kind: core.ConsentStart}}, a.Consents...) {
+		if _, err := t.exec(`INSERT INTO consents (id, quote_id, kind, actor, doc, at) VALUES ($1, $2, $3, $4, '{}', $5)`,
+			c.ID, string(q.ID), c.Kind, a.Scope.Actor, int64(t.now)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (t *tx) firstEvents(r core.Run) error {
+func (t *tx) firstEvents(r core.Run, q core.Quote) error {
 	if err := t.event(r.ID, core.EventQueued, map[string]any{"quote_id": string(r.QuoteID), "planned": r.Planned, "cap_microusd": r.Cap.Wire()}); err != nil {
 		return err
 	}
-	return t.event(r.ID, core.EventHeld, map[string]any{"held_microusd": r.Held.Wire()})
+	if err := t.event(r.ID, core.EventHeld, map[string]any{"held_microusd": r.Held.Wire()}); err != nil || q.Continuation == nil {
+		return err
+	}
+	return t.event(r.ID, core.EventTasksReused, map[string]any{
+		"source_run_id": string(r.SourceRun), "reused": q.Continuation.Cells.Reused, "saved_responses": q.Continuation.Cells.Saved,
+	})
 }
 
 func (t *tx) remember(a core.Admission, out core.Admitted) error {

@@ -43,7 +43,7 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 		}
 		var fresh []core.Intent
 		for _, in := range batch[:out.Granted] {
-			if in.Attempt == 1 {
+			if in.Attempt == 1 && !in.Opened {
 				fresh = append(fresh, in)
 				continue
 			}

@@ -46,11 +46,7 @@ func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 	if e.Run, err = scanRun(t.row(`SELECT `+runColumns+` FROM runs WHERE id = $1`+t.w.lock, string(id))); err != nil {
 		return e, err
 	}
-	rows, err := t.rows(`SELECT outcome, n FROM tallies WHERE run_id = $1`, string(id))
-	if err != nil {
-		return e, err
-	}
-	if e.Run.Tallies, err = scanTallies(rows); err != nil {
+	if e.Run.Tallies, err = t.tallies(id); err != nil {
 		return e, err
 	}
 	err = t.row(`SELECT coalesce(sum(CASE WHEN state = 'unresolved' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN state = 'graded' THEN 1 ELSE 0 END), 0),
@@ -59,8 +55,19 @@ func (t *tx) ending(id core.RunID) (e core.Ending, err error) {
 	if err != nil {
 		return e, err
 	}
+	if err := t.row(`SELECT count(*) FROM reuse_mismatches WHERE run = `+numOf(1), string(id)).Scan(&e.Mismatches); err != nil {
+		return e, err
+	}
 	e.Errors, err = t.errorCounts(id)
 	return e, err
+}
+
+func (t *tx) tallies(id core.RunID) (core.Tallies, error) {
+	rows, err := t.rows(`SELECT outcome, n FROM tallies WHERE run_id = $1`, string(id))
+	if err != nil {
+		return nil, err
+	}
+	return scanTallies(rows)
 }
 
 func (t *tx) errorCounts(id core.RunID) (map[string]int, error) {

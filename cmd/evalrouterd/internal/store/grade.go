@@ -36,6 +36,12 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	if g.JudgeCode != "" {
 		return t.judgeFault(g, cost)
 	}
+	switch {
+	case g.Answer == core.CodeRefused:
+		return t.settleSample(g.Run, g.Idx, core.SampleRefused, bundle.Refused, core.CodeRefused, cost, core.EventTaskFailed)
+	case g.Answer != "":
+		return t.settleSample(g.Run, g.Idx, core.SampleFailed, core.ProviderError, g.Answer, cost, core.EventTaskFailed)
+	}
 	if g.Verdict == nil {
 		err := t.one(`UPDATE samples SET grader = $1, grader_compat = $2 WHERE run = `+numOf(3)+` AND idx = $4 AND state = $5`,
 			named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx, string(from))
@@ -63,13 +69,17 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	if err := t.tally(g.Run, v.Outcome); err != nil {
 		return err
 	}
-	charge := cost // a task that was still being asked had cost nothing before
+	charge, kind := cost, core.EventTaskGraded // a task that was still being asked had cost nothing before
 	if from != core.SampleInCall {
-		if err := t.row(`SELECT charge FROM samples WHERE run = `+numOf(1)+` AND idx = $2`, string(g.Run), g.Idx).Scan(&charge); err != nil {
+		var origin core.Origin
+		if err := t.row(`SELECT charge, origin FROM samples WHERE run = `+numOf(1)+` AND idx = $2`, string(g.Run), g.Idx).Scan(&charge, &origin); err != nil {
 			return fmt.Errorf("read the charge of sample %d: %w", g.Idx, err)
 		}
+		if origin == core.OriginSaved {
+			kind = core.EventSavedGraded
+		}
 	}
-	return t.event(g.Run, core.EventTaskGraded, map[string]any{
+	return t.event(g.Run, kind, map[string]any{
 		"index": g.Idx, "outcome": string(v.Outcome), "score": v.Score, "charge_microusd": charge.Wire(),
 	})
 }

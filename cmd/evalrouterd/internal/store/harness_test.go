@@ -125,13 +125,17 @@ func (d *db) check(err error) {
 // quote keeps an open quote.
 func (d *db) quote(n int, cap usd.Micro) core.Quote {
 	d.t.Helper()
-	q := core.Quote{
+	q := d.unkept(n, cap)
+	d.check(d.InsertQuote(context.Background(), q))
+	return q
+}
+
+func (d *db) unkept(n int, cap usd.Micro) core.Quote {
+	return core.Quote{
 		ID: core.QuoteID(uuid.NewString()), Workspace: "w1", Epoch: 1, CreatedAt: d.Now(), ExpiresAt: d.Now() + core.QuoteLife, Cap: cap, MinCap: 100, Profile: profile,
 		Target:   core.Target{Kind: core.Managed, RouteID: "r", ModelID: "m", Protocol: "openai_chat", Revision: 1, Priced: true, Prices: price, MaxOutputTokens: 50, Ceiling: 64, Auto: 8, Status: "active"},
 		Coverage: core.Coverage{N: n, Seed: 42, Full: n == profile.TaskCount}, Limit: 8, Warnings: []string{}, ScopeHash: "s1",
 	}
-	d.check(d.InsertQuote(context.Background(), q))
-	return q
 }
 
 func admission(q core.Quote, key string) core.Admission {

@@ -134,8 +134,8 @@ func (t *tx) open(run core.RunID, l core.Lease, fresh []core.Intent) error {
 
 // reopen opens a task again that was planned again, and journals its call.
 func (t *tx) reopen(run core.RunID, l core.Lease, in core.Intent) error {
-	err := t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2, pledged = $3 WHERE run = `+numOf(4)+` AND idx = $5 AND state = 'planned'`,
-		in.Attempt, int64(in.Worst+in.Pledge), int64(in.Pledge), string(run), in.Idx)
+	err := t.one(`UPDATE samples SET state = 'in_call', attempt = $1, max_cost = $2, pledged = $3, task_id = $6 WHERE run = `+numOf(4)+` AND idx = $5 AND state = 'planned'`,
+		in.Attempt, int64(in.Worst+in.Pledge), int64(in.Pledge), string(run), in.Idx, in.TaskID)
 	if err != nil {
 		return fmt.Errorf("open sample %d again: %w", in.Idx, err)
 	}

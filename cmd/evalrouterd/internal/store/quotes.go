@@ -20,9 +20,9 @@ func (t *tx) putQuote(q core.Quote) error {
 	if err != nil {
 		return fmt.Errorf("encode quote: %w", err)
 	}
-	_, err = t.exec(`INSERT INTO quotes (id, workspace_id, epoch, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		string(q.ID), string(q.Workspace), q.Epoch, q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),
+	_, err = t.exec(`INSERT INTO quotes (id, workspace_id, epoch, source_run_id, scope_hash, price_id, cap, min_cap, created_at, expires_at, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		string(q.ID), string(q.Workspace), q.Epoch, null(sourceOf(q)), q.ScopeHash, q.Target.Prices.Version, int64(q.Cap), int64(q.MinCap),
 		int64(q.CreatedAt), int64(q.ExpiresAt), string(doc))
 	return err
 }
@@ -30,6 +30,13 @@ func (t *tx) putQuote(q core.Quote) error {
 // Quote reads a quote of a workspace.
 func (s *Store) Quote(ctx context.Context, sc core.Scope, id core.QuoteID) (core.QuoteState, error) {
 	return scanQuote(s.read.QueryRowContext(ctx, selectQuote, string(id), string(sc.Workspace)))
+}
+
+func sourceOf(q core.Quote) string {
+	if q.Continuation == nil {
+		return ""
+	}
+	return string(q.Continuation.Source)
 }
 
 const selectQuote = `SELECT doc, coalesce(consumed_by, '') FROM quotes WHERE id = $1 AND workspace_id = $2`

@@ -15,13 +15,13 @@ import (
 
 const runColumns = `id, workspace_id, quote_id, coalesce(group_id, ''), coalesce(source_run_id, ''), chain_root, chain_pos, scope_hash, name, metadata,
 	state, stop_reason, stop_detail, book, cap, held, charged, metered, reserved, waived, absorbed, unreported, hold_released, planned, next_seq, created_at, started_at,
-	cancel_requested_at, ended_at, retry_at, waiting_reason`
+	cancel_requested_at, ended_at, retry_at, waiting_reason, coalesce((SELECT n.id FROM runs n WHERE n.source_run_id = runs.id), '')`
 
 func scanRun(row scanner) (r core.Run, err error) {
 	var meta string
 	err = row.Scan(&r.ID, &r.Workspace, &r.QuoteID, &r.GroupID, &r.SourceRun, &r.ChainRoot, &r.ChainPos, &r.ScopeHash, &r.Name, &meta,
 		&r.State, &r.Reason, &r.Detail, &r.Book, &r.Cap, &r.Held, &r.Charged, &r.Metered, &r.Reserved, &r.Waived, &r.Absorbed, &r.Unreported, &r.HoldReleased,
-		&r.Planned, &r.NextSeq, &r.CreatedAt, &r.StartedAt, &r.CancelRequestedAt, &r.EndedAt, &r.RetryAt, &r.WaitingReason)
+		&r.Planned, &r.NextSeq, &r.CreatedAt, &r.StartedAt, &r.CancelRequestedAt, &r.EndedAt, &r.RetryAt, &r.WaitingReason, &r.ContinuedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, core.Missing("run")
 	}

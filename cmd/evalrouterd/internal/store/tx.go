@@ -9,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/continuation"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
@@ -151,10 +152,12 @@ func calm(fn func(*tx) error, t *tx) (err error) {
 // door is a transaction as the packages beside this one see it.
 type door struct{ *tx }
 
-func (d door) Exec(q string, args ...any) (int64, error) { return d.exec(q, args...) }
-func (d door) One(q string, args ...any) error           { return d.one(q, args...) }
-func (d door) Row(q string, args ...any) private.Row     { return d.row(q, args...) }
-func (d door) Now() core.Micros                          { return d.now }
+func (d door) Exec(q string, args ...any) (int64, error)     { return d.exec(q, args...) }
+func (d door) One(q string, args ...any) error               { return d.one(q, args...) }
+func (d door) Row(q string, args ...any) private.Row         { return d.row(q, args...) }
+func (d door) Rows(q string, args ...any) (*sql.Rows, error) { return d.rows(q, args...) }
+func (d door) Now() core.Micros                              { return d.now }
+func (d door) Lock() string                                  { return d.w.lock }
 func (d door) NewWorkspace(w core.WorkspaceInfo) (bool, error) {
 	return d.newWorkspace(w)
 }
@@ -171,7 +174,6 @@ func (d door) Remember(sc core.Scope, o core.Once, out core.Admitted) error {
 // PutQuote keeps a quote, and Begin makes the run of one.
 func (d door) PutQuote(q core.Quote) error                          { return d.putQuote(q) }
 func (d door) Begin(a core.Admission) (core.Run, core.Quote, error) { return d.begin(a) }
-func (d door) Rows(q string, args ...any) (*sql.Rows, error)        { return d.rows(q, args...) }
 
 // Groups is what is kept of runs that were started together.
 func (s *Store) Groups() *group.Store {
@@ -212,5 +214,12 @@ func (s *Store) Feedback() *feedback.Store {
 func (s *Store) Access() *access.Store {
 	return access.New(s.read, s.Now, func(ctx context.Context, fn func(access.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	})
+}
+
+// Continuation is what is kept of chains of runs.
+func (s *Store) Continuation() continuation.Keeper {
+	return continuation.NewKeeper(continuation.NewReader(s.read, s.Now), func(ctx context.Context, fn func(continuation.Tx) error) error {
+		return s.writer.do(ctx, func(t *tx) error { return fn(door{t}) })
 	})
 }

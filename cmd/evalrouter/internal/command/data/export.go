@@ -23,6 +23,7 @@ type exportCmd struct {
 	formats   string
 	output    string
 	version   int
+	resumed   bool
 	overwrite bool
 	look      Look
 	flags     *argv.Flags
@@ -36,6 +37,8 @@ func Export(a *command.App) *argv.Command {
 	fs.String(&c.output, "output", "PATH", "a file, a folder for default names, or - (stdout)")
 	fs.Bool(&c.overwrite, "overwrite", "replace an existing file")
 	fs.Int(&c.version, "version", "N", "an earlier version of the result", 1, 1<<30)
+	fs.Bool(&c.resumed, "include-resumed", "the run with its resumes as one result (SOB Text)")
+	fs.Bool(&c.resumed, "chain", "the same as --include-resumed").Rare()
 	c.look.Declare(fs)
 	return &argv.Command{
 		Name: "export", Args: "RUN", Short: "Save a finished run to a file",
@@ -103,7 +106,7 @@ func (c *exportCmd) toStdout(ctx context.Context, runs *evalrouter.Runs, id stri
 	case c.Term.OutTTY:
 		return &argv.UsageError{Message: "stdout is a terminal, and an export holds text of a model as it came; send it to a pipe or name a file"}
 	}
-	_, err := runs.Export(ctx, id, evalrouter.ExportQuery{Format: formats[0], Version: c.version}, c.Term.Out)
+	_, err := runs.Export(ctx, id, evalrouter.ExportQuery{Format: formats[0], Version: c.version, IncludeResumed: c.resumed}, c.Term.Out)
 	if errors.Is(err, api.RunNotFinished) {
 		return command.WithNext(err, "evalrouter wait "+id)
 	}
@@ -132,7 +135,7 @@ func (c *exportCmd) save(ctx context.Context, runs *evalrouter.Runs, id, format 
 	if err != nil {
 		return saved{}, err
 	}
-	q := evalrouter.ExportQuery{Format: format, Version: c.version}
+	q := evalrouter.ExportQuery{Format: format, Version: c.version, IncludeResumed: c.resumed}
 	base, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	for n := 1; ; n++ {
 		if n > 1 {
@@ -231,6 +234,9 @@ func (c *exportCmd) absolute() string {
 func (c *exportCmd) path(id, format string, several bool) (path string, exact bool, err error) {
 	ext := extension(format)
 	name := "evalrouter-" + id + "." + ext
+	if c.resumed {
+		name = "evalrouter-" + id + "-chain." + ext
+	}
 	out := c.absolute()
 	if c.output == "" || c.folder() {
 		return filepath.Join(out, name), false, nil

@@ -82,6 +82,12 @@ func columns(runs []api.RunRecord) []table.Column[api.RunRecord] {
 		}},
 		{Name: "spent", Right: true, Drop: 3, Text: func(r rec) string { return command.Money(r.SpendMicrousd) }},
 		{Name: "cap", Right: true, Wide: true, Text: func(r rec) string { return command.Money(r.CapMicrousd) }},
+		{Name: "resumes", Wide: true, Whole: true, Text: func(r rec) string {
+			if r.ContinuedFromRunID == nil {
+				return "-"
+			}
+			return command.Short(*r.ContinuedFromRunID)
+		}},
 		{Name: "started", Drop: 5, Text: func(r rec) string { return r.CreatedAt.Local().Format("2 Jan 15:04") }, Sort: byTime},
 		{Name: "id", Wide: true, Whole: true, Text: func(r rec) string { return r.ID }},
 	}
@@ -151,6 +157,7 @@ func showRun(p *term.Page, r api.RunRecord) {
 	p.Line("Tasks    %s of %s processed, %s errors", command.Thousands(flow.Processed(r)), command.Thousands(r.PlannedCount), command.Thousands(r.ErrorCount))
 	out, _ := command.Outcomes(r.Outcomes)
 	p.Line("Outcome  %s", out)
+	showChain(p, r)
 	if h := r.Headline; h != nil {
 		p.Line("So far   %s%s   (%s)", command.Rate(h.Value, h.Denominator, h.Interval), mark, h.Name)
 	}
@@ -162,6 +169,16 @@ func showRun(p *term.Page, r api.RunRecord) {
 		return
 	}
 	p.Next(watchOrCancel(command.Short(r.ID), r.Status)...)
+}
+
+// showChain says which runs a run goes on with, and is gone on with by.
+func showChain(p *term.Page, r api.RunRecord) {
+	if r.ContinuedFromRunID != nil {
+		p.Line("Resumes  run %s; %s of it reused at $0.00", *r.ContinuedFromRunID, command.Count(r.ReusedCount, "task"))
+	}
+	if r.ContinuedByRunID != nil {
+		p.Line("Resumed  by run %s", *r.ContinuedByRunID)
+	}
 }
 
 func latest(r api.RunRecord) time.Time {

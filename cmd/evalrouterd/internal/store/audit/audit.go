@@ -34,7 +34,7 @@ const maxFindings = 20
 // healthy store.
 func Run(ctx context.Context, q Reader) ([]Finding, error) {
 	out := []Finding{}
-	for _, c := range checks {
+	for _, c := range append(checks[:len(checks):len(checks)], chains...) {
 		found, err := c.run(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.rule, err)

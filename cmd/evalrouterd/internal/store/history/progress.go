@@ -24,6 +24,7 @@ func (r Reader) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 		if err := rows.Scan(&redo.Idx, &state, &redo.Attempt); err != nil {
 			return p, err
 		}
+		redo.Opened = true
 		switch state {
 		case core.SampleAnswered:
 			p.Answered = append(p.Answered, redo.Idx)
@@ -40,8 +41,8 @@ func (r Reader) Progress(ctx context.Context, run core.RunID) (p core.Progress, 
 // was recorded.
 func (r Reader) Evidence(ctx context.Context, run core.RunID, idx int) (e core.Evidence, ok bool, err error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT c.id, b.data, coalesce(b.hash, ''), c.finish, c.usage_doc, c.spent, c.reserved, c.provider_request_id
-		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run = (SELECT num FROM runs WHERE id = $1) AND c.idx = $2 AND c.kind = 'target' AND c.part = 0 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
+		FROM samples s JOIN calls c ON c.run = `+madeIn+` AND c.idx = s.idx LEFT JOIN blobs b ON b.call_id = c.id
+		WHERE s.run = (SELECT num FROM runs WHERE id = $1) AND s.idx = $2 AND c.kind = 'target' AND c.part = 0 AND c.state IN ('responded', 'late') ORDER BY c.attempt DESC LIMIT 1`, string(run), idx)
 	if err != nil {
 		return e, false, err
 	}
@@ -67,8 +68,8 @@ func (r Reader) Parts(ctx context.Context, sc core.Scope, run core.RunID, from, 
 
 func (r Reader) replies(ctx context.Context, sc core.Scope, kind string, run core.RunID, from, to int) (out []core.Reply, err error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT c.idx, c.part, c.attempt, c.state, c.outcome, b.data, c.finish, c.usage_doc, c.spent, c.nonce, c.request_hash
-		FROM calls c LEFT JOIN blobs b ON b.call_id = c.id
-		WHERE c.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND c.idx >= $2 AND c.idx < $3 AND c.kind = $5
+		FROM samples s JOIN calls c ON c.run = `+madeIn+` AND c.idx = s.idx LEFT JOIN blobs b ON b.call_id = c.id
+		WHERE s.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND s.idx >= $2 AND s.idx < $3 AND c.kind = $5
 		AND NOT EXISTS (SELECT 1 FROM calls d WHERE d.run = c.run AND d.idx = c.idx AND d.kind = c.kind AND d.part = c.part AND d.attempt > c.attempt) ORDER BY c.idx, c.part`,
 		string(run), from, to, string(sc.Workspace), kind)
 	if err != nil {

@@ -17,10 +17,14 @@ type SampleRow struct {
 	UsageDoc string
 }
 
+// madeIn is the run that made the calls of a task s: in a continuation it may be
+// an earlier one of the chain.
+const madeIn = `CASE WHEN s.origin = 'reused' OR s.origin = 'saved_response' THEN s.source_run ELSE s.run END`
+
 const selectSamples = `SELECT s.idx, s.task_id, s.state, s.outcome, s.attempt, s.max_cost, s.charge, s.score, s.extracted, s.span_from, s.span_to, s.rule, s.grader, s.grader_compat, s.code, s.started_at, s.ended_at,
-	b.data, coalesce(b.hash, ''), coalesce(c.finish, ''), coalesce(c.usage_doc, '')
+	s.origin, coalesce((SELECT o.id FROM runs o WHERE o.num = s.source_run), ''), b.data, coalesce(b.hash, ''), coalesce(c.finish, ''), coalesce(c.usage_doc, '')
 	FROM samples s
-	LEFT JOIN calls c ON c.run = s.run AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND c.attempt = s.attempt AND c.state IN ('responded', 'late')
+	LEFT JOIN calls c ON c.run = ` + madeIn + ` AND c.idx = s.idx AND c.kind = 'target' AND c.part = 0 AND (c.attempt = s.attempt OR c.id = s.source_call_id) AND c.state IN ('responded', 'late')
 	LEFT JOIN blobs b ON b.call_id = c.id
 	WHERE s.run = (SELECT num FROM runs WHERE id = $1 AND workspace_id = $4) AND s.idx >= $2 ORDER BY s.idx LIMIT $3`
 
@@ -64,7 +68,7 @@ func (r Reader) samplePage(ctx context.Context, sc core.Scope, run core.RunID, f
 		var score sql.NullFloat64
 		var a, b sql.NullInt64
 		if err := rows.Scan(&row.Idx, &row.TaskID, &row.State, &row.Outcome, &row.Attempt, &row.MaxCost, &row.Charge, &score, &row.Extracted, &a, &b, &row.Rule, &row.Grader, &row.Compat, &row.Code,
-			&row.StartedAt, &row.EndedAt, &row.Raw, &row.SHA256, &row.Finish, &row.UsageDoc); err != nil {
+			&row.StartedAt, &row.EndedAt, &row.Origin, &row.OriginRun, &row.Raw, &row.SHA256, &row.Finish, &row.UsageDoc); err != nil {
 			return nil, err
 		}
 		if score.Valid {

@@ -88,14 +88,16 @@ CREATE TABLE tallies (
 
 -- Sparse: a task has a row once it has left planned. A list of words in a CHECK
 -- is written out because SQLite builds a table for IN at every statement. pledged is what is set
--- aside for its judges and not yet in a call.
+-- aside for its judges and not yet in a call. In a continuation, source_run and
+-- source_call_id name the run and the call whose answer a task took over, or
+-- whose outcome it waits for.
 CREATE TABLE samples (
   run INTEGER NOT NULL REFERENCES runs (num), idx INTEGER NOT NULL, task_id TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state = 'in_call' OR state = 'graded' OR state = 'planned' OR state = 'judging' OR state = 'answered' OR state = 'unresolved'
     OR state = 'failed' OR state = 'refused' OR state = 'cancelled' OR state = 'left_out' OR state = 'pending'),
   outcome TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'new'
     CHECK (origin = 'new' OR origin = 'reused' OR origin = 'saved_response' OR origin = 'unknown_retry'),
-  source_call_id TEXT, max_cost INTEGER NOT NULL, pledged INTEGER NOT NULL DEFAULT 0 CHECK (pledged >= 0), attempt INTEGER NOT NULL DEFAULT 0, charge INTEGER NOT NULL DEFAULT 0,
+  source_run INTEGER, source_call_id TEXT, max_cost INTEGER NOT NULL, pledged INTEGER NOT NULL DEFAULT 0 CHECK (pledged >= 0), attempt INTEGER NOT NULL DEFAULT 0, charge INTEGER NOT NULL DEFAULT 0,
   score REAL, extracted TEXT NOT NULL DEFAULT '', span_from INTEGER, span_to INTEGER, rule TEXT NOT NULL DEFAULT '',
   grader TEXT NOT NULL DEFAULT '', grader_compat TEXT NOT NULL DEFAULT '', code TEXT NOT NULL DEFAULT '', started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run, idx)) STRICT, WITHOUT ROWID;

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/plain"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// resumeDesk answers a resume's questions from the flags, and asks the person
+// only for what the flags leave open and only if there is one.
+type resumeDesk struct {
+	desk
+	dry bool
+}
+
+var _ flow.ResumeDesk = (*resumeDesk)(nil)
+
+// Quoted shows the quote to people; JSON readers get the final record.
+func (d *resumeDesk) Quoted(_ context.Context, q api.QuoteRecord) error {
+	d.RememberQuote(q)
+	p := d.Term.ErrPage()
+	showQuote(p, q)
+	if q.Continuation != nil {
+		showContinuation(p, *q.Continuation)
+	}
+	return p.Failure()
+}
+
+// Newest refuses scripts: they said yes to the run that they named.
+func (d *resumeDesk) Newest(_ context.Context, asked string, newest api.RunRecord) error {
+	if !d.attended && !d.dry {
+		return command.WithNext(&flow.Error{
+			Code: api.ContinuationExists, RunID: newest.ID, Message: fmt.Sprintf("run %s was resumed before; the newest run of its chain is %s (%s)", asked, newest.ID, newest.Status),
+			Facts: []string{"nothing was quoted, started or charged"},
+		}, "evalrouter results "+newest.ID, "evalrouter resume "+newest.ID)
+	}
+	d.App.Note("Run %s was resumed before. This is about the newest run of its chain, %s (%s).", asked, newest.ID, newest.Status)
+	return nil
+}
+
+// LeaveOut asks for the one thing that no later resume can take back.
+func (d *resumeDesk) LeaveOut(ctx context.Context, q api.QuoteRecord) (bool, error) {
+	n := command.Count(q.Continuation.LeftOut.Cells, "task")
+	if !d.attended {
+		return false, &flow.Error{
+			Code: api.LeftOutUnacknowledged, Message: n + " would stay out of this and every later resume, and nobody can be asked here: " + leftOutReasons(q.Continuation.LeftOut),
+			Facts: []string{"nothing was started or charged"},
+		}
+	}
+	ok, err := d.Term.Confirm(ctx, "Leave "+n+" out, for good?", "Leave out", "Cancel", "leave out")
+	if errors.Is(err, term.ErrDeclined) {
+		return false, nil
+	}
+	return ok, err
+}
+
+// Approve asks the one question that spends. --yes answers it, but not for
+// another run than the one that was named, nor for other terms.
+func (d *resumeDesk) Approve(ctx context.Context, q api.QuoteRecord, anew bool) (bool, error) {
+	if d.yes && !anew {
+		return true, nil
+	}
+	if !d.attended && anew {
+		return false, &flow.Error{
+			Code: api.QuoteChanged, Message: "the accepted quote is no longer valid and the new one has other terms",
+			Facts: []string{"it stands above; nothing was started or charged"},
+		}
+	}
+	if !d.attended {
+		return false, &flow.Error{Code: api.UnattendedRefused, Message: "there is no terminal to ask for the start", Facts: []string{"nothing was started or charged"}}
+	}
+	ok, err := d.Term.Confirm(ctx, fmt.Sprintf("Start resume with a %s cap?", command.Money(*q.MaxChargeMicrousd)), "Start resume", "Cancel", "start")
+	if errors.Is(err, term.ErrDeclined) {
+		return false, nil
+	}
+	return ok, err
+}
+
+// showContinuation prints what becomes of the tasks of the run that a quote
+// continues.
+func showContinuation(p *term.Page, c api.ContinuationPlan) {
+	place := ""
+	if n := len(c.ChainRunIDs); n > 1 {
+		place = fmt.Sprintf(", the run number %d of its chain", n)
+	}
+	p.Line("  Continues    run %s%s", c.SourceRunID, place)
+	p.Line("  Reused       %s already graded, at $0.00", command.Count(c.ReusedCells, "task"))
+	if c.SavedResponseCells > 0 {
+		p.Line("  Saved        %s, graded at $0.00 without a request", command.Count(c.SavedResponseCells, "recorded answer"))
+	}
+	p.Line("  Run now      %s%s", command.Count(c.RerunCells, "task"), stoppedNote(c))
+	if c.Pending.Cells > 0 {
+		p.Line("  Pending      %s, looked at again by a later resume: %s%s", command.Count(c.Pending.Cells, "task"), pendingReasons(c.Pending), recheck(c.Pending))
+	}
+	if u := c.UnknownRetry; u.Cells > 0 && u.Selected {
+		p.Line("  Unknown      %s of unknown outcome, asked and paid for again; the earlier attempt is never charged%s", command.Count(u.Cells, "task"), twice(u))
+	} else if u.Cells > 0 {
+		p.Line("  Unknown      %s may have been processed: --retry-unknown pays for a new attempt%s", command.Count(u.Cells, "task"), twice(u))
+	}
+	if c.LeftOut.Cells > 0 {
+		p.Line("  Left out     %s, for good, in this and every later resume: %s", command.Count(c.LeftOut.Cells, "task"), leftOutReasons(c.LeftOut))
+	}
+	p.Line("  Evidence     kept until %s", c.EvidenceExpiresAt.Local().Format("2 Jan 2006 15:04"))
+}
+
+func stoppedNote(c api.ContinuationPlan) string {
+	n := c.CancelledCells + c.TimeLimitCells
+	if !c.IncludeCancelled || n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of them stopped by a person or the time limit before", command.Thousands(n))
+}
+
+func recheck(c api.ContinuationPending) string {
+	if c.RecheckAfter == nil {
+		return ""
+	}
+	return ", after " + c.RecheckAfter.Local().Format("2 Jan 15:04")
+}
+
+func twice(u api.ContinuationRetry) string {
+	if !u.ProviderMayBillAgain {
+		return ""
+	}
+	return ". Your provider may bill both attempts"
+}
+
+func pendingReasons(c api.ContinuationPending) string {
+	var out []string
+	for _, r := range c.Reasons {
+		out = append(out, fmt.Sprintf("%d %s", r.Cells, reasonWord(r.Code)))
+	}
+	return strings.Join(out, ", ")
+}
+
+func leftOutReasons(c api.ContinuationLeftOut) string {
+	var out []string
+	for _, r := range c.Reasons {
+		out = append(out, fmt.Sprintf("%d %s", r.Cells, reasonWord(r.Code)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// reasonWord is a reason for people. One that this version does not know stands
+// as the service sent it.
+func reasonWord(code string) string {
+	switch code {
+	case "refused":
+		return "refused by the model"
+	case "cancelled":
+		return "stopped by a person"
+	case "time_limit":
+		return "stopped by the time limit"
+	case "not_runnable":
+		return "rejected by the provider"
+	case "invalid_output":
+		return "with an answer that cannot be graded"
+	case "unknown_outcome":
+		return "of unknown outcome"
+	case "partly_answered":
+		return "answered in part"
+	case "call_in_progress":
+		return "whose call is not settled"
+	case "saved_response_unavailable":
+		return "whose answer is not there"
+	}
+	return string(plain.Line(code))
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/usd"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+)
+
+// resumeCmd is the flags of resume.
+type resumeCmd struct {
+	*command.App
+	flags      *argv.Flags
+	dryRun     bool
+	yes        bool
+	max        *usd.Micro
+	cancelled  bool
+	leftOut    bool
+	retry      bool
+	retryMax   int
+	duplicates bool
+	watch      watchFlags
+}
+
+// Resume is "evalrouter resume".
+func Resume(a *command.App) *argv.Command {
+	c := &resumeCmd{App: a, flags: argv.NewFlags("resume")}
+	fs := c.flags
+	fs.Bool(&c.dryRun, "dry-run", "stop after the quote")
+	fs.Bool(&c.yes, "yes", "start without asking")
+	fs.Money(&c.max, "max-cost", "hard spending cap of the new run")
+	fs.Bool(&c.cancelled, "include-cancelled", "run what a person or the time limit stopped")
+	fs.Bool(&c.leftOut, "accept-left-out", "let tasks stay out of this and all later resumes")
+	fs.Bool(&c.retry, "retry-unknown", "pay for a new attempt of tasks of unknown outcome")
+	fs.Int(&c.retryMax, "retry-unknown-max", "N", "refuse a quote with more such tasks", 0, 1<<31-1)
+	fs.Bool(&c.duplicates, "accept-duplicate-provider-charges", "your own provider may bill such tasks twice")
+	c.watch.declare(fs)
+	for _, f := range fs.List() {
+		if f.Long == "wait-timeout" || f.Long == "progress" {
+			f.Rare()
+		}
+	}
+	return &argv.Command{
+		Name: "resume", Args: "RUN [flags]", Short: "Go on with a run that stopped early",
+		Long: `Quotes a new run over the same tasks. What the old run graded is reused at $0,
+an answer that it recorded is graded at $0, and only the rest is asked, under a
+new cap. The old run is never changed. A run that goes on is only watched.`,
+		Examples: []string{"evalrouter resume 3f2a9c --dry-run", "evalrouter resume 3f2a9c --max-cost 5 --yes"},
+		Flags:    fs, Exec: c.exec,
+	}
+}
+
+func (c *resumeCmd) exec(ctx context.Context, args []string) error {
+	if c.flags.Given("retry-unknown-max") && !c.retry {
+		return &argv.UsageError{Message: "--retry-unknown-max belongs to --retry-unknown"}
+	}
+	if err := c.unattended(); err != nil {
+		return err
+	}
+	id, err := c.OneRun(ctx, args)
+	if err != nil {
+		return err
+	}
+	client, err := c.Client(ctx)
+	if err != nil {
+		return err
+	}
+	order, err := c.order(id)
+	if err != nil {
+		return err
+	}
+	j, err := c.Journal()
+	if err != nil {
+		return err
+	}
+	r := &flow.Resumer{
+		Runs: client.Runs, Quotes: client.Quotes, Journal: j, Sleep: c.Sleep, Now: c.Now,
+		Desk:   &resumeDesk{desk: desk{App: c.App, yes: c.yes, attended: c.Attended()}, dry: c.dryRun},
+		NewKey: func() string { return string(evalrouter.NewIdempotencyKey()) },
+	}
+	if c.dryRun {
+		return c.dry(ctx, r, client, order)
+	}
+	got, err := r.Resume(ctx, order)
+	if err != nil {
+		return c.advise(err, id)
+	}
+	return c.follow(ctx, client, j, got)
+}
+
+func (c *resumeCmd) order(id string) (flow.ResumeOrder, error) {
+	p, err := c.Profile()
+	if err != nil {
+		return flow.ResumeOrder{}, err
+	}
+	o := flow.ResumeOrder{
+		Origin: p.BaseURL.Value, Workspace: p.Workspace.Value, Run: id, LeftOut: c.leftOut, Duplicates: c.duplicates,
+		Quote: api.NewContinuationQuote{MaxChargeMicrousd: c.max, IncludeCancelled: c.cancelled, RetryUnknown: c.retry},
+	}
+	if c.flags.Given("retry-unknown-max") {
+		o.Quote.RetryUnknownMax = &c.retryMax
+	}
+	return o, nil
+}
+
+func (c *resumeCmd) follow(ctx context.Context, client *evalrouter.Client, j *flow.Journal, got flow.Launched) error {
+	verb := "Started"
+	if got.Existing {
+		verb = "Following"
+	}
+	c.Note("%s run %s. Leaving does not stop it. Come back: evalrouter wait %s", verb, got.Run.ID, command.Short(got.Run.ID))
+	end, err := c.watch.follow(ctx, c.App, client, got.Run.ID)
+	if end.Status.Terminal() {
+		l := &flow.Launcher{Journal: j}
+		if ferr := l.Finish(context.WithoutCancel(ctx), got); ferr != nil {
+			c.Note("The end of the run could not be recorded: %s", ferr)
+		}
+	}
+	return err
+}
+
+func (c *resumeCmd) dry(ctx context.Context, r *flow.Resumer, client *evalrouter.Client, order flow.ResumeOrder) error {
+	q, live, err := r.Preview(ctx, order)
+	if err != nil {
+		return c.advise(err, order.Run)
+	}
+	if live != nil {
+		c.Note("Following run %s. Leaving does not stop it. Come back: evalrouter wait %s", live.ID, command.Short(live.ID))
+		_, err := c.watch.follow(ctx, c.App, client, live.ID)
+		return err
+	}
+	return c.Value(*q, func(p *term.Page) {
+		p.Line("Dry run: nothing was started or charged.")
+		p.Next(c.Again(command.Edit{Drop: []string{"dry-run"}, Switches: []string{"dry-run"}}))
+	})
+}
+
+// unattended refuses to spend without explicit consent, before any request.
+func (c *resumeCmd) unattended() error {
+	if c.Attended() || c.dryRun || c.yes && c.max != nil {
+		return nil
+	}
+	missing, add := "--yes and --max-cost", []string{"--max-cost", "5", "--yes"}
+	switch {
+	case c.yes:
+		missing, add = "--max-cost", []string{"--max-cost", "5"}
+	case c.max != nil:
+		missing, add = "--yes", []string{"--yes"}
+	}
+	return command.WithNext(&flow.Error{
+		Code: api.UnattendedRefused, Message: "nobody can be asked here, so this needs " + missing,
+		Facts: []string{"nothing was quoted, started or charged"},
+	}, c.Again(command.Edit{Add: add}))
+}
+
+// advise adds the way on to an error of a resume.
+func (c *resumeCmd) advise(err error, id string) error {
+	e := command.Explain(err)
+	var lost *flow.Error
+	if errors.As(err, &lost) && lost.IdempotencyKey != "" {
+		return command.WithNext(err, c.Again(command.Edit{}))
+	}
+	switch e.Code {
+	case api.LeftOutUnacknowledged:
+		return command.WithNext(err, c.Again(command.Edit{Add: []string{"--accept-left-out"}}))
+	case api.DuplicateCharges:
+		return command.WithNext(err, c.Again(command.Edit{Add: []string{"--accept-duplicate-provider-charges"}}))
+	case api.ContinuationExists:
+		if next, ok := e.Details["run_id"].(string); ok && strings.Trim(next, "0123456789abcdef-") == "" {
+			return command.WithNext(err, "evalrouter resume "+next)
+		}
+	case api.NothingToResume:
+		return command.WithNext(err, "evalrouter results "+command.Short(id))
+	case api.ResumeUnsupported, api.EvidenceExpired, api.EvidenceIncompatible, api.FeatureUnavailable:
+		return command.WithNext(err, "evalrouter run --from "+command.Short(id))
+	case api.InsufficientCredit:
+		return command.WithNext(err, "evalrouter credits", c.Again(command.Edit{}))
+	}
+	return err
+}
