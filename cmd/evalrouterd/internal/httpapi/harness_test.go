@@ -131,7 +131,7 @@ func (h *harness) build(opts []option) {
 		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
 	})
 	chains := h.store.Continuation()
-	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")}
+	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()}
 	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: h.store}
 	o := httpapi.Options{
 		Discover: func(context.Context) ([]discover.Server, []int) {
