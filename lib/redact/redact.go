@@ -94,6 +94,10 @@ func fill(p *int, otherwise, least int) {
 // input under an equal profile gives equal bytes.
 func (r *Redactor) Profile() string { return r.profile }
 
+// Field says whether this configuration hides a field of this name, and by
+// which rule.
+func (r *Redactor) Field(name string) (rule string, hidden bool) { return r.match(name, false) }
+
 // JSON redacts one JSON value. What is no JSON is treated as text. The result
 // is canonical JSON of at most Limits.Value bytes.
 func (r *Redactor) JSON(b []byte) (out []byte, n Counts) {

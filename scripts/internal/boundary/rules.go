@@ -10,6 +10,7 @@ func Rules() []Rule {
 	all = append(all, libRules()...)
 	all = append(all, bundleRules()...)
 	all = append(all, langsmithRules()...)
+	all = append(all, tracingRules()...)
 	all = append(all, serviceRules()...)
 	all = append(all, commandRules()...)
 	all = append(all, workspaceRules()...)

@@ -26,6 +26,9 @@ func direct(module string) (allowed []string, limited bool) {
 			"github.com/goccy/go-yaml", "github.com/klauspost/compress"), true
 	case "langsmith", "cmd/evalrouter-langsmith":
 		return tests, true
+	case "tracing":
+		return append(tests, "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/trace",
+			"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"), true
 	case "cmd/evalrouter":
 		return append(tests, "github.com/peterbourgon/ff/v4", "golang.org/x/term", "golang.org/x/sys", "github.com/google/uuid",
 			"github.com/itchyny/gojq", "github.com/zalando/go-keyring", "golang.org/x/text", "github.com/rivo/uniseg"), true
