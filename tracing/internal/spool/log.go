@@ -80,15 +80,14 @@ func Open(dir string, limit int64) (*Log, Left, error) {
 }
 
 func (l *Log) load() (left Left, err error) {
+	own, err := segmentFiles(l.dir) // sorted
+	if err != nil {
+		return left, fmt.Errorf("look at the spool: %w", err)
+	}
 	adopted, err := adopt(filepath.Dir(l.dir), l.dir)
 	if err != nil {
 		return left, err
 	}
-	own, err := segmentFiles(l.dir)
-	if err != nil {
-		return left, err
-	}
-	slices.Sort(own)
 	for _, path := range append(adopted, own...) {
 		if n, ok := segmentNumber(path); ok {
 			l.begun = max(l.begun, n)

@@ -171,7 +171,9 @@ func (s *segment) next(maxSpans, maxBytes int) (Batch, error) {
 		}
 		switch kind {
 		case kindOrigin:
-			out.reading = string(payload)
+			if otlp.CheckOrigin(string(payload)) == nil {
+				out.reading = string(payload)
+			}
 		case kindSpan:
 			if out.Spans > 0 && out.bytes+len(payload) > maxBytes {
 				out.end = s.read + int64(at)
