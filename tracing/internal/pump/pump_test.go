@@ -55,6 +55,12 @@ func (s *service) Send(ctx context.Context, groups []otlp.Group) deliver.Outcome
 	return deliver.Outcome{Fate: deliver.Taken}
 }
 
+func (s *service) times() []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.at)
+}
+
 type world struct {
 	service *service
 	queue   *queue.Queue
@@ -172,8 +178,8 @@ func TestPump_TRC08_Flush(t *testing.T) {
 			t.Errorf("%d pending, %q", pending, why)
 		}
 		// It came at once, and did not wait as long as the pump does by itself.
-		if d := w.service.at[len(w.service.at)-1]; d > 500*time.Millisecond || w.service.at[0] != 0 {
-			t.Errorf("requests at %v", w.service.at)
+		if at := w.service.times(); at[len(at)-1] > 500*time.Millisecond || at[0] != 0 {
+			t.Errorf("requests at %v", at)
 		}
 	})
 }
@@ -191,7 +197,7 @@ func TestPump_FlushDeadline(t *testing.T) {
 		if took := time.Since(began); took != 2*time.Second || pending != 3 || why != "busy" {
 			t.Errorf("after %v: %d pending, %q", took, pending, why)
 		}
-		if n := len(w.service.at); n > 21 {
+		if n := len(w.service.times()); n > 21 {
 			t.Errorf("%d requests in 2 s", n)
 		}
 		w.pump.Stop()
@@ -214,8 +220,9 @@ func TestPump_Barred(t *testing.T) {
 		if pending, why := w.pump.Flush(ctx); pending != 1 || why != "401" || time.Since(began) != 0 {
 			t.Errorf("after %v: %d pending, %q", time.Since(began), pending, why)
 		}
-		if pending, _ := w.pump.Flush(ctx); pending != 1 || len(w.service.at) != 2 {
-			t.Errorf("%d pending; a flush makes one attempt more: %v", pending, w.service.at)
+		pending, _ := w.pump.Flush(ctx)
+		if at := w.service.times(); pending != 1 || len(at) != 2 {
+			t.Errorf("%d pending; a flush makes one attempt more: %v", pending, at)
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
