@@ -180,6 +180,63 @@ func TestClose_Deadline(t *testing.T) {
 	})
 }
 
+// A deadline that nobody set is 10 s.
+func TestClose_NoDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cfg := settings(nil)
+		cfg.Delivery.Transport = hanging{}
+		c, err := tracing.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call(t.Context(), c)
+		began := time.Now()
+		flushed, closed := c.Flush(t.Context()), c.Close(t.Context())
+		if flushed == nil || closed == nil || time.Since(began) != 20*time.Second {
+			t.Errorf("after %v: %v, %v", time.Since(began), flushed, closed)
+		}
+	})
+}
+
+// One span and one capture in many goroutines.
+func TestSpan_Concurrent(t *testing.T) {
+	t.Parallel()
+	r := fakeotlp.New()
+	c := open(t, settings(r))
+	ctx, run := c.StartAgent(t.Context(), "a")
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			run.Input(i)
+			run.Attr(fmt.Sprint("k", i), i)
+			run.Usage(tracing.Usage{Input: int64(i)})
+			err := c.Tool(ctx, "t", func(ctx context.Context, s *tracing.Span) error {
+				s.Output(strings.Repeat("word ", i))
+				return c.Flush(ctx)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if i == 10 {
+				run.End()
+			}
+		})
+	}
+	all.Wait()
+	flush(t, c)
+	agent := find(t, r.Spans(), "invoke_agent a")
+	for _, s := range r.Spans() {
+		if s.Times != 1 || s.Name == "execute_tool t" && string(s.ParentSpanId) != string(agent.SpanId) {
+			t.Errorf("%s came %d times, below %x", s.Name, s.Times, s.ParentSpanId)
+		}
+	}
+	if len(r.Spans()) != 21 {
+		t.Errorf("%d spans", len(r.Spans()))
+	}
+	balanced(t, c.Stats())
+}
+
 // hanging answers nothing.
 type hanging struct{}
 

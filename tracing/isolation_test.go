@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel"
@@ -199,4 +200,21 @@ func TestSpanProcessor_Shutdown(t *testing.T) {
 	}
 	var none *tracing.TraceCapture
 	sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(none.SpanProcessor())).Tracer("x")
+}
+
+// A provider without our processor exports nothing, which is said once.
+func TestCapture_ProcessorForgotten(t *testing.T) {
+	t.Parallel()
+	r := fakeotlp.New()
+	cfg := settings(r)
+	cfg.TracerProvider = sdktrace.NewTracerProvider()
+	var log strings.Builder
+	cfg.Logger = logTo(&log)
+	c := open(t, cfg)
+	call(t.Context(), c)
+	call(t.Context(), c)
+	flush(t, c)
+	if n := strings.Count(log.String(), "register SpanProcessor"); n != 1 || len(r.Spans()) != 0 {
+		t.Errorf("said %d times, %d spans arrived", n, len(r.Spans()))
+	}
 }

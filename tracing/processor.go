@@ -74,6 +74,14 @@ func (p *processor) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
 	}
 }
 
+// knows says whether the processor saw a span begin.
+func (p *processor) knows(sc trace.SpanContext) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.open[openSpan{sc.TraceID(), sc.SpanID()}]
+	return ok
+}
+
 func (p *processor) OnEnd(s sdktrace.ReadOnlySpan) {
 	if p.c == nil {
 		return

@@ -103,6 +103,9 @@ func (s *Span) startForeign(ctx context.Context, name string, opts []trace.SpanS
 	if !s.silent {
 		s.c.live.add(s)
 	}
+	if s.otel.SpanContext().IsSampled() && !s.c.processor.knows(s.otel.SpanContext()) {
+		s.c.reports.say("spans are not exported: register SpanProcessor with the TracerProvider that the capture was given")
+	}
 	return context.WithValue(ctx, spanKey{}, s), s
 }
 

@@ -144,6 +144,24 @@ func TestPump_KeepsItsBatch(t *testing.T) {
 	})
 }
 
+// However much comes meanwhile, a service that is down is not asked more often.
+func TestPump_MuchWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := start(slices.Repeat([]deliver.Outcome{later}, 1000)...)
+		defer w.pump.Stop()
+		for range 600 {
+			w.end(1)
+			w.pump.Kick(true)
+			time.Sleep(100 * time.Millisecond)
+		}
+		// After 0, 0.25, 0.75, 1.75, 3.75, 7.75, 15.75, 31.75 s.
+		if n := len(w.service.times()); n != 8 {
+			t.Errorf("%d requests in a minute", n)
+		}
+	})
+}
+
 // A service that says when is asked then and not before, whoever flushes.
 func TestPump_RetryAfter(t *testing.T) {
 	t.Parallel()
