@@ -195,11 +195,6 @@ func TestLog_TornTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := range whole {
-		dir := t.TempDir()
-		l, _ := open(t, dir)
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
 		path := filepath.Join(dir, "slot-000", "00000001.spans")
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
@@ -218,6 +213,41 @@ func TestLog_TornTail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// What is noted behind a torn record is read by the process after the next.
+func TestLog_NotesBehindATornRecord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, _ := open(t, dir)
+	put(t, l, "a", "1", "2", "3")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "slot-000", "00000001.spans"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("torn record"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, left := open(t, dir)
+	b, err := l.Next(1, 1<<20)
+	if err != nil || left.Torn != int64(len("torn record")) {
+		t.Fatal(err, left)
+	}
+	if err := errors.Join(l.Done(b), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l, left = open(t, dir)
+	defer l.Close()
+	if left.Spans != 2 || left.Torn != 0 {
+		t.Errorf("left %+v", left)
+	}
+	same(t, drain(t, l), "a:2", "a:3")
 }
 
 // A flipped bit costs spans behind it, never gives a wrong one.
