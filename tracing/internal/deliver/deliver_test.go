@@ -73,6 +73,7 @@ func TestSend_Answers(t *testing.T) {
 		{"another workspace", fakeotlp.Fault{Status: 403}, deliver.Outcome{Fate: deliver.Barred}, "EVALROUTER_WORKSPACE_ID"},
 		{"no such route", fakeotlp.Fault{Status: 404}, deliver.Outcome{Fate: deliver.Barred}, "check EVALROUTER_BASE_URL"},
 		{"a login page", fakeotlp.Fault{Header: page, Body: []byte("<html>")}, deliver.Outcome{Fate: deliver.Barred}, "is not the service"},
+		{"a page that reads as OTLP", fakeotlp.Fault{Header: page, Body: []byte("\n\x00")}, deliver.Outcome{Fate: deliver.Barred}, "is not the service"},
 		{"no OTLP", fakeotlp.Fault{Body: []byte("hello")}, deliver.Outcome{Fate: deliver.Barred}, "is not the service"},
 		{"elsewhere", fakeotlp.Fault{Status: 307, Header: http.Header{"Location": {"https://other.example/"}}}, deliver.Outcome{Fate: deliver.Barred}, "answered 307"},
 	}
