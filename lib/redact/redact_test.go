@@ -55,6 +55,7 @@ func TestJSON(t *testing.T) {
 		{"nothing to hide", `{"b":1,"a":"x"}`, `{"a":"x","b":1}`},
 		{"numbers keep their text", `[1.50,1e400,12345678901234567890]`, `[1.50,1e400,12345678901234567890]`},
 		{"a field", `{"password":"` + planted + `"}`, `{"password":{"$redacted":"password"}}`},
+		{"a member without a name", `{"":["x"]}`, `{"":["x"]}`},
 		{"a whole object", `{"credentials":{"user":"a","x":"` + planted + `"}}`, `{"credentials":{"$redacted":"credentials"}}`},
 		{"a number", `{"pin":1234}`, `{"pin":{"$redacted":"pin"}}`},
 		{"a truth value is no secret", `{"auth":true,"secret":null,"token":""}`, `{"auth":true,"secret":null,"token":""}`},
