@@ -33,7 +33,7 @@ func flush(t *testing.T, c *tracing.TraceCapture) {
 
 // Nothing global is touched, spans of others are not captured, and neither side's
 // spans become children of the other's.
-func TestCapture_TRC10_KeepsToItself(t *testing.T) {
+func TestCapture_KeepsToItself(t *testing.T) {
 	t.Parallel()
 	before := otel.GetTracerProvider()
 	r := fakeotlp.New()

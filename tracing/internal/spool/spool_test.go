@@ -307,6 +307,25 @@ func TestLog_Full(t *testing.T) {
 	}
 }
 
+// What was delivered makes room, in a spool smaller than a segment as well.
+func TestLog_SmallAndFull(t *testing.T) {
+	t.Parallel()
+	l, _, err := spool.Open(t.TempDir(), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for round := range 5 {
+		n := 0
+		for l.Append(origin("a"), make([]byte, 500)) == nil {
+			n++
+		}
+		if got := drain(t, l); n < 15 || len(got) != n || l.Bytes() > 100 {
+			t.Fatalf("round %d: %d spans, %d read, %d bytes left", round, n, len(got), l.Bytes())
+		}
+	}
+}
+
 func TestOpen_Private(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
