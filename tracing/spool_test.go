@@ -1,3 +1,5 @@
+//go:build unix
+
 package tracing_test
 
 import (
@@ -6,13 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,10 +31,14 @@ import (
 const (
 	childSpool  = "TRACING_TEST_SPOOL"
 	childOrigin = "TRACING_TEST_ORIGIN"
+	childLimit  = "TRACING_TEST_FILE_BYTES"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childSpool) != "" {
+		if os.Getenv(childLimit) != "" {
+			os.Exit(cramped())
+		}
 		os.Exit(child())
 	}
 	os.Exit(m.Run())
@@ -203,4 +213,66 @@ func TestSpool_Full(t *testing.T) {
 		}
 		balanced(t, c.Stats())
 	})
+}
+
+// cramped is an agent whose files may not grow as its spool would like. It says
+// what became of its spans.
+func cramped() int {
+	limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 32)
+	if err != nil {
+		return 1
+	}
+	signal.Ignore(syscall.SIGXFSZ) // so that a write fails, in the middle of a record
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+		return 1
+	}
+	c, err := tracing.New(tracing.Config{
+		Key: "eri_test", ConnectionID: "connection", WorkspaceID: "workspace", BaseURL: os.Getenv(childOrigin),
+		Delivery: tracing.Delivery{SpoolDir: os.Getenv(childSpool)}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return 1
+	}
+	for range 300 {
+		call(context.Background(), c)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	_ = c.Close(ctx) // nothing is taken
+	s := c.Stats()
+	fmt.Println(s.Started, s.Spooled, s.Dropped.Undelivered, s.SpoolErrors)
+	return 0
+}
+
+// A disk that takes half a record: what it took whole is replayed, the rest
+// waited in memory, and every span is accounted for.
+func TestSpool_DiskFull(t *testing.T) {
+	t.Parallel()
+	r := fakeotlp.New()
+	r.Plan = func(int) fakeotlp.Fault { return fakeotlp.Fault{Status: 503} }
+	server := httptest.NewServer(r)
+	defer server.Close()
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childSpool+"="+dir, childOrigin+"="+server.URL, childLimit+"=10001")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started, spooled, undelivered, failed int
+	if _, err := fmt.Sscan(string(out), &started, &spooled, &undelivered, &failed); err != nil {
+		t.Fatalf("%v: %q", err, out)
+	}
+	if started != 300 || spooled+undelivered != 300 || spooled < 10 || failed == 0 {
+		t.Errorf("of %d spans %d are in the spool, %d lost with the process, %d writes failed", started, spooled, undelivered, failed)
+	}
+	server.Close()
+	r.Plan = nil
+	cfg := settings(r)
+	cfg.Delivery.SpoolDir = dir
+	c := open(t, cfg)
+	flush(t, c)
+	if s := c.Stats(); int(s.Replayed) != spooled || int(s.Exported) != spooled || len(r.Spans()) != spooled {
+		t.Errorf("%d spans arrived, %+v", len(r.Spans()), s)
+	}
 }
