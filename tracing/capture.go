@@ -107,7 +107,6 @@ func (c *TraceCapture) provide(cfg Config) {
 				attribute.String("service.name", cfg.Service),
 				attribute.String("telemetry.sdk.name", "evalrouter"), attribute.String("telemetry.sdk.language", "go"),
 				attribute.String("telemetry.sdk.version", Version),
-				attribute.String("evalrouter.redaction.profile", c.maker.Profile()), attribute.String("evalrouter.content", cfg.Content.String()),
 			)),
 			sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{
 				AttributeValueLengthLimit: -1, AttributeCountLimit: 128, EventCountLimit: 128, LinkCountLimit: 128,
@@ -116,7 +115,11 @@ func (c *TraceCapture) provide(cfg Config) {
 		)
 		provider = c.provider
 	}
-	c.tracer = provider.Tracer(ScopeName, trace.WithInstrumentationVersion(Version))
+	// By which rules spans were redacted stands with their scope, because a
+	// provider of the application has its own resource.
+	c.tracer = provider.Tracer(ScopeName, trace.WithInstrumentationVersion(Version), trace.WithInstrumentationAttributes(
+		attribute.String("evalrouter.redaction.profile", c.maker.Profile()), attribute.String("evalrouter.content", cfg.Content.String()),
+	))
 }
 
 func sampler(ratio float64) sdktrace.Sampler {

@@ -53,8 +53,8 @@ func TestNew_TRC01_FromTheEnvironment(t *testing.T) {
 	if len(urls) != 1 || urls[0] != "https://traces.example/v1/otlp/v1/traces" {
 		t.Errorf("requests went to %q", urls)
 	}
-	if res := r.Spans()[0].Resource.String(); !strings.Contains(res, "shop") || !strings.Contains(res, "evalrouter.redaction.profile") {
-		t.Errorf("resource %s", res)
+	if s := r.Spans()[0]; !strings.Contains(s.Resource.String(), "shop") || !strings.Contains(s.Scope.String(), "evalrouter.redaction.profile") {
+		t.Errorf("resource %s, scope %s", s.Resource, s.Scope)
 	}
 }
 

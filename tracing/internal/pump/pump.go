@@ -38,6 +38,7 @@ const (
 	barredWait = 30 * time.Second
 	barredLong = 5 * time.Minute
 	hurryGap   = 100 * time.Millisecond // between attempts of those who flush
+	reportGap  = 30 * time.Second       // between reports of losses
 )
 
 // Config is what differs between users.
@@ -238,10 +239,14 @@ func (p *Pump) pause(ctx context.Context, try int, o deliver.Outcome) bool {
 	}
 	wait = wait/2 + time.Duration(p.cfg.Rand()*float64(wait/2))
 	least := max(o.After, hurryGap)
-	if !sleep(ctx, least, nil) {
-		return false
+	wait -= least
+	for ; least > 0; least -= reportGap { // a long wait hides no losses
+		if !sleep(ctx, min(least, reportGap), nil) {
+			return false
+		}
+		p.report()
 	}
-	return sleep(ctx, wait-least, p.hurry)
+	return sleep(ctx, wait, p.hurry)
 }
 
 func sleep(ctx context.Context, d time.Duration, sooner <-chan struct{}) bool {

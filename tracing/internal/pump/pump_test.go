@@ -144,6 +144,26 @@ func TestPump_KeepsItsBatch(t *testing.T) {
 	})
 }
 
+// Losses are told while a service keeps us waiting.
+func TestPump_LossesInALongWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := start(deliver.Outcome{Fate: deliver.Later, After: 5 * time.Minute, Why: "429"})
+		w.end(1)
+		time.Sleep(10 * time.Second)
+		w.queue.Start()
+		w.queue.End(outgoing.Record{}, false)
+		time.Sleep(time.Minute)
+		w.pump.Stop()
+		if diff := cmp.Diff([]string{"trouble 429 false", "unwritable 1"}, w.said); diff != "" {
+			t.Error(diff)
+		}
+		if len(w.service.at) != 1 {
+			t.Errorf("requests at %v", w.service.at)
+		}
+	})
+}
+
 // However much comes meanwhile, a service that is down is not asked more often.
 func TestPump_MuchWaits(t *testing.T) {
 	t.Parallel()
