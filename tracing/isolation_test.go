@@ -78,16 +78,21 @@ func TestCapture_TwoAtOnce(t *testing.T) {
 	r1, r2 := fakeotlp.New(), fakeotlp.New()
 	c1, c2 := open(t, settings(r1)), open(t, settings(r2))
 	ctx, outer := c1.StartAgent(t.Context(), "one")
-	_, inner := c2.StartAgent(ctx, "two")
+	ctx, inner := c2.StartAgent(ctx, "two")
+	_, tool := c1.StartTool(ctx, "three")
+	tool.End()
 	inner.End()
 	outer.End()
 	flush(t, c1)
 	flush(t, c2)
-	if got := append(namesOf(r1.Spans()), namesOf(r2.Spans())...); !slices.Equal(got, []string{"invoke_agent one", "invoke_agent two"}) {
-		t.Errorf("captured %q", got)
+	if got := append(namesOf(r1.Spans()), namesOf(r2.Spans())...); !slices.Equal(got, []string{"execute_tool three", "invoke_agent one", "invoke_agent two"}) {
+		t.Fatalf("captured %q", got)
 	}
 	if s := r2.Spans()[0]; len(s.ParentSpanId) != 0 {
 		t.Error("a span is the child of one that another capture exports")
+	}
+	if up, down := find(t, r1.Spans(), "invoke_agent one"), find(t, r1.Spans(), "execute_tool three"); string(down.ParentSpanId) != string(up.SpanId) {
+		t.Error("a span lost its parent to another capture")
 	}
 }
 

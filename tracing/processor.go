@@ -58,7 +58,7 @@ func (p *processor) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
 	parent := s.Parent().SpanID()
 	if !p.all {
 		parent = trace.SpanID{}
-		if ours, ok := ctx.Value(spanKey{}).(*Span); ok {
+		if ours, ok := ctx.Value(spanKey{p.c}).(*Span); ok {
 			if up := ours.otel.SpanContext(); up.TraceID() == sc.TraceID() && up.IsSampled() {
 				parent = up.SpanID()
 			}

@@ -48,8 +48,9 @@ func (w *Step) attributes(to []attribute.KeyValue) []attribute.KeyValue {
 // name is the span's, as the GenAI conventions have it.
 func (w *Step) name() string { return w.op + " " + w.subject }
 
-// spanKey finds our span in a context.
-type spanKey struct{}
+// spanKey finds the span of a capture in a context, which may hold those of
+// several.
+type spanKey struct{ c *TraceCapture }
 
 // Start begins a span, for work that is no single call: streams, callbacks. The
 // caller ends it, best by deferring End directly, which notices a panic. Spans
@@ -58,8 +59,8 @@ func (c *TraceCapture) Start(ctx context.Context, step Step) (context.Context, *
 	if c == nil || step.kind == "" || c.closing.Load() {
 		return ctx, nil
 	}
-	up, _ := ctx.Value(spanKey{}).(*Span)
-	if up != nil && up.c == c && up.silent && c.provider != nil {
+	up, _ := ctx.Value(spanKey{c}).(*Span)
+	if up != nil && up.silent && c.provider != nil {
 		return ctx, up // of a trace that is not captured nothing is
 	}
 	s := &Span{c: c}
@@ -75,7 +76,7 @@ func (c *TraceCapture) Start(ctx context.Context, step Step) (context.Context, *
 	// it would hang in the air. So the parent is our own span in the context, and
 	// a span of others that is there is linked to.
 	parent := context.Background()
-	if up != nil && up.c == c {
+	if up != nil {
 		parent = up.inner
 	} else if ambient := trace.SpanContextFromContext(ctx); ambient.IsValid() {
 		opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: ambient}))
@@ -90,7 +91,7 @@ func (c *TraceCapture) Start(ctx context.Context, step Step) (context.Context, *
 	}
 	// The span of others stays the current one for others: theirs must not become
 	// children of a span that they do not export.
-	return context.WithValue(ctx, spanKey{}, s), s
+	return context.WithValue(ctx, spanKey{c}, s), s
 }
 
 // startForeign begins a span of the caller's provider, in which it takes its
@@ -106,7 +107,7 @@ func (s *Span) startForeign(ctx context.Context, name string, opts []trace.SpanS
 	if s.otel.SpanContext().IsSampled() && !s.c.processor.knows(s.otel.SpanContext()) {
 		s.c.reports.say("spans are not exported: register SpanProcessor with the TracerProvider that the capture was given")
 	}
-	return context.WithValue(ctx, spanKey{}, s), s
+	return context.WithValue(ctx, spanKey{s.c}, s), s
 }
 
 // StartAgent is Start of a run of an agent.
