@@ -51,6 +51,7 @@ func groups(spans ...string) []otlp.Group {
 
 func TestSend_Answers(t *testing.T) {
 	t.Parallel()
+	asJSON := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
 	page := http.Header{"Content-Type": {"text/html"}}
 	tests := []struct {
 		name  string
@@ -61,6 +62,11 @@ func TestSend_Answers(t *testing.T) {
 		{"taken", fakeotlp.Fault{}, deliver.Outcome{}, ""},
 		{"accepted", fakeotlp.Fault{Status: 202}, deliver.Outcome{}, ""},
 		{"partial success", fakeotlp.Fault{Rejected: 2, Message: "bad\nid"}, deliver.Outcome{Rejected: 2}, `the service refused 2 spans: "bad\nid"`},
+		{"taken in JSON", fakeotlp.Fault{Header: asJSON, Body: []byte(`{"partialSuccess":{}}`)}, deliver.Outcome{}, ""},
+		{"rejected in JSON", fakeotlp.Fault{Header: asJSON, Body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"}}`)}, deliver.Outcome{Rejected: 2}, `refused 2 spans: "no"`},
+		{"rejected as a number", fakeotlp.Fault{Header: asJSON, Body: []byte(`{"partialSuccess":{"rejectedSpans":2}}`)}, deliver.Outcome{Rejected: 2}, "refused 2 spans"},
+		{"a nonsense count", fakeotlp.Fault{Header: asJSON, Body: []byte(`{"partialSuccess":{"rejectedSpans":"x"}}`)}, deliver.Outcome{Fate: deliver.Barred}, "is not the service"},
+		{"JSON that is none", fakeotlp.Fault{Header: asJSON, Body: []byte(`hello`)}, deliver.Outcome{Fate: deliver.Barred}, "is not the service"},
 		{"too many", fakeotlp.Fault{Status: 429, RetryAfter: "7"}, deliver.Outcome{Fate: deliver.Later, After: 7 * time.Second}, "answered 429"},
 		{"a date", fakeotlp.Fault{Status: 503, RetryAfter: "Mon, 30 Nov 2026 12:00:30 GMT"}, deliver.Outcome{Fate: deliver.Later, After: 30 * time.Second}, "answered 503"},
 		{"a date that is over", fakeotlp.Fault{Status: 503, RetryAfter: "Mon, 30 Nov 2026 11:00:30 GMT"}, deliver.Outcome{Fate: deliver.Later}, "answered 503"},
