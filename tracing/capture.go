@@ -107,7 +107,6 @@ func (c *TraceCapture) provide(cfg Config) {
 				attribute.String("service.name", cfg.Service),
 				attribute.String("telemetry.sdk.name", "evalrouter"), attribute.String("telemetry.sdk.language", "go"),
 				attribute.String("telemetry.sdk.version", Version),
-				attribute.String("evalrouter.redaction.profile", c.maker.Profile()), attribute.String("evalrouter.content", cfg.Content.String()),
 			)),
 			sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{
 				AttributeValueLengthLimit: -1, AttributeCountLimit: 128, EventCountLimit: 128, LinkCountLimit: 128,
@@ -116,7 +115,11 @@ func (c *TraceCapture) provide(cfg Config) {
 		)
 		provider = c.provider
 	}
-	c.tracer = provider.Tracer(ScopeName, trace.WithInstrumentationVersion(Version))
+	// By which rules spans were redacted stands with their scope, because a
+	// provider of the application has its own resource.
+	c.tracer = provider.Tracer(ScopeName, trace.WithInstrumentationVersion(Version), trace.WithInstrumentationAttributes(
+		attribute.String("evalrouter.redaction.profile", c.maker.Profile()), attribute.String("evalrouter.content", cfg.Content.String()),
+	))
 }
 
 func sampler(ratio float64) sdktrace.Sampler {
@@ -149,12 +152,26 @@ func (c *TraceCapture) end(s sdktrace.ReadOnlySpan, parent trace.SpanID) {
 	c.pump.Kick(waiting >= soonBytes)
 }
 
+// patience is the deadline of a Flush or a Close whose context has none: an
+// application must not hang on its traces.
+const patience = 10 * time.Second
+
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, patience)
+}
+
 // Flush sends what ended before it. Call it before a serverless invocation
-// exits. An error is a *FlushError: what it counts is kept and still tried.
+// exits. A context without a deadline is given one of 10 s. An error is a
+// *FlushError: what it counts is kept and still tried.
 func (c *TraceCapture) Flush(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
+	ctx, cancel := patient(ctx)
+	defer cancel()
 	if pending, why := c.pump.Flush(ctx); pending > 0 {
 		return &FlushError{Pending: pending, Why: why, Kept: true}
 	}
@@ -164,7 +181,8 @@ func (c *TraceCapture) Flush(ctx context.Context) error {
 // Close ends the spans that are open, marked as incomplete, sends what waits and
 // ends the goroutine that sends. What the service did not take before the
 // context ended is counted in a *FlushError; it is lost, or with a spool kept
-// for the next process. Later calls return what the first one did.
+// for the next process. A context without a deadline is given one of 10 s. Later
+// calls return what the first one did.
 func (c *TraceCapture) Close(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -174,6 +192,8 @@ func (c *TraceCapture) Close(ctx context.Context) error {
 }
 
 func (c *TraceCapture) close(ctx context.Context) error {
+	ctx, cancel := patient(ctx)
+	defer cancel()
 	c.closing.Store(true)
 	c.live.endAll()
 	c.queue.Close()

@@ -143,8 +143,8 @@ func TestCapture_TRC03_TRC04_TRC05_Tree(t *testing.T) {
 	if model.Kind != tracepb.Span_SPAN_KIND_CLIENT || tool.Kind != tracepb.Span_SPAN_KIND_INTERNAL || tool.EndTimeUnixNano < tool.StartTimeUnixNano {
 		t.Errorf("kinds %v and %v, or times", model.Kind, tool.Kind)
 	}
-	if !strings.Contains(agent.Resource.String(), `"agent"`) || agent.Scope != tracing.ScopeName {
-		t.Errorf("resource %v, scope %q", agent.Resource, agent.Scope)
+	if !strings.Contains(agent.Resource.String(), `"agent"`) || agent.Scope.GetName() != tracing.ScopeName {
+		t.Errorf("resource %v, scope %v", agent.Resource, agent.Scope)
 	}
 	if err := r.Err(); err != nil {
 		t.Error(err)

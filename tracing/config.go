@@ -102,8 +102,8 @@ type Redaction struct {
 	MaxValue, MaxText int
 	// Hook sees every input and output before the redaction, which still follows.
 	// attribute says what it is, such as evalrouter.input; content is JSON, or
-	// text in spans of other libraries. An error or a panic costs the value: a
-	// mark is sent in its place.
+	// text in spans of other libraries. It is called by several goroutines at
+	// once. An error or a panic costs the value: a mark is sent in its place.
 	Hook func(attribute string, content []byte) ([]byte, error)
 }
 

@@ -18,6 +18,7 @@ func waiting(t testing.TB) *tracing.TraceCapture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) }) // nothing is there to deliver to
 	return c
 }
 
@@ -26,6 +27,27 @@ func call(ctx context.Context, c *tracing.TraceCapture) {
 	_, s := c.StartModel(ctx, "openai", "gpt-x")
 	s.Usage(tracing.Usage{Input: 1200, Output: 340})
 	s.End()
+}
+
+// The bound that is promised: 8 allocations for a span without content, none
+// without a capture. It runs alone, because it counts those of the whole process.
+func TestOverhead_Allocations(t *testing.T) {
+	c := waiting(t)
+	ctx, run := c.StartAgent(t.Context(), "a")
+	defer run.End()
+	var none *tracing.TraceCapture
+	for _, tt := range []struct {
+		name string
+		most float64
+		call func()
+	}{
+		{"a span", 8, func() { call(ctx, c) }},
+		{"no capture", 0, func() { call(ctx, none) }},
+	} {
+		if got := testing.AllocsPerRun(1000, tt.call); got > tt.most {
+			t.Errorf("%s: %v allocations, at most %v are promised", tt.name, got, tt.most)
+		}
+	}
 }
 
 func BenchmarkSpan(b *testing.B) {

@@ -58,7 +58,7 @@ func (p *processor) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
 	parent := s.Parent().SpanID()
 	if !p.all {
 		parent = trace.SpanID{}
-		if ours, ok := ctx.Value(spanKey{}).(*Span); ok {
+		if ours, ok := ctx.Value(spanKey{p.c}).(*Span); ok {
 			if up := ours.otel.SpanContext(); up.TraceID() == sc.TraceID() && up.IsSampled() {
 				parent = up.SpanID()
 			}
@@ -72,6 +72,14 @@ func (p *processor) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
 	if !again {
 		p.c.queue.Start()
 	}
+}
+
+// knows says whether the processor saw a span begin.
+func (p *processor) knows(sc trace.SpanContext) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.open[openSpan{sc.TraceID(), sc.SpanID()}]
+	return ok
 }
 
 func (p *processor) OnEnd(s sdktrace.ReadOnlySpan) {

@@ -67,6 +67,15 @@ func (r *reports) trouble(why string, barred bool) {
 	}
 }
 
+// say logs a line about how the capture is used.
+func (r *reports) say(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.due(line) {
+		r.logger.Warn(line)
+	}
+}
+
 func (r *reports) due(line string) bool {
 	if r.said == nil {
 		r.said = map[string]time.Time{}

@@ -168,7 +168,13 @@ func (s *Span) fail(kind, text string) {
 }
 
 // errorType is the type of the innermost error, which varies less than its text.
-func errorType(err error) string {
+// The error's own methods may panic.
+func errorType(err error) (kind string) {
+	defer func() {
+		if recover() != nil {
+			kind = fmt.Sprintf("%T", err)
+		}
+	}()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "cancelled"

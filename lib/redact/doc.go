@@ -15,6 +15,8 @@
 //   - The output is canonical JSON (sorted members), at most Limits.Value bytes,
 //     and a fixed point: redacting it again changes nothing, so that client and
 //     service may both do it.
+//   - Most values hold nothing to hide. fast.go copies those without making a
+//     tree, and leaves every decision to walk.go: a test holds both to one result.
 //
 // Marks that stand in for content:
 //

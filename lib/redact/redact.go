@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Version names the rules of this package. It changes with every change of a
@@ -58,6 +59,8 @@ type Redactor struct {
 	limits  Limits
 	fields  map[string]bool
 	profile string
+	names   names
+	plains  sync.Pool // of *plain
 }
 
 // New fills the defaults.
@@ -111,6 +114,9 @@ func (r *Redactor) JSON(b []byte) (out []byte, n Counts) {
 	}
 	if len(b) > r.limits.Input {
 		return oversize(len(b)), Counts{Truncated: 1}
+	}
+	if out, ok := r.fast(b); ok {
+		return out, Counts{}
 	}
 	v, ok := decode(b)
 	if !ok {

@@ -18,6 +18,7 @@ type span struct {
 func scrub(s string) (string, int) {
 	var b strings.Builder
 	last, n := 0, 0
+	assigns := strings.IndexByte(s, ':') >= 0 || strings.IndexByte(s, '=') >= 0 || strings.Contains(s, "--")
 	for i := 0; i < len(s); {
 		c := s[i]
 		end := i + 1
@@ -27,7 +28,7 @@ func scrub(s string) (string, int) {
 			for end < len(s) && class[s[end]]&isAlnum != 0 {
 				end++
 			}
-			if found = credentialAt(s, i); found.to == 0 {
+			if found = credentialAt(s, i); found.to == 0 && assigns {
 				found = assignmentAt(s, i)
 			}
 		case c == '-' && strings.HasPrefix(s[i:], "-----BEGIN"):

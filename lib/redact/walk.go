@@ -63,7 +63,7 @@ func (w *walk) object(in map[string]any, depth int, headers bool) any {
 	for _, name := range names[:kept] {
 		v := in[name]
 		rule, sensitive := w.r.match(name, headers)
-		if name == pairValue {
+		if pairRule != "" && name == pairValue {
 			rule, sensitive = pairRule, true
 		}
 		key := w.name(name, out)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"sync"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -39,7 +40,7 @@ type Fault struct {
 type Span struct {
 	*tracepb.Span
 	Resource *resourcepb.Resource
-	Scope    string
+	Scope    *commonpb.InstrumentationScope
 	Times    int
 }
 
@@ -173,7 +174,7 @@ func (r *Receiver) keep(traces *tracepb.TracesData, rejected int) {
 					known.Times++
 					continue
 				}
-				kept := &Span{Span: s, Resource: rs.Resource, Scope: ss.Scope.GetName(), Times: 1}
+				kept := &Span{Span: s, Resource: rs.Resource, Scope: ss.Scope, Times: 1}
 				r.byID[id] = kept
 				r.spans = append(r.spans, kept)
 			}

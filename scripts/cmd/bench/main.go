@@ -22,13 +22,15 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench scoring [SHARED]
        scripts/bench validate [N]
        scripts/bench databases [flags]
+       scripts/bench tracing [N]
 
   startup   time from start to exit of evalrouter --version, --help, help run, catalog from a local copy, and of evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
   plan      quotes of a large benchmark, and a start over a run that was cut off; plan -h lists the flags
   databases the same run over SQLite and over PostgreSQL, in pairs; databases -h lists the flags
   scoring   grades and records a CPU second of every grader, on the data of SHARED (../shared), beside Python
-  validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)`
+  validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)
+  tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)`
 
 func run(args []string) int {
 	var err error
@@ -49,6 +51,10 @@ func run(args []string) int {
 		err = scoring(args[1])
 	case len(args) > 0 && args[0] == "validate":
 		err = validate(args[1:])
+	case len(args) > 0 && len(args) < 3 && args[0] == "tracing":
+		err = capturing(args[1:])
+	case len(args) == 3 && args[0] == agentWord:
+		err = spoolAgent(args[1], args[2])
 	case len(args) > 0 && args[0] == "databases":
 		err = databases(args[1:])
 	default:

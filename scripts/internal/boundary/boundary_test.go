@@ -2,7 +2,9 @@ package boundary_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -264,6 +266,32 @@ func TestLoad(t *testing.T) {
 	want := map[string]bool{"bundle is offline": true, "bundle stands alone": true}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rules broken (-want +got):\n%s", diff)
+	}
+}
+
+// Whoever imports the client gets no OpenTelemetry, whoever imports capture no
+// gRPC: what the go command would link, in this very tree.
+func TestTree_TRC10_OpenTelemetryIsIsolated(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ module, deny, has string }{
+		{"lib", "go.opentelemetry.io/", "net/http"},
+		{"tracing", "google.golang.org/grpc", "go.opentelemetry.io/otel/sdk/trace"},
+	} {
+		cmd := exec.Command("go", "list", "-deps", "./"+tt.module+"/...")
+		cmd.Dir = filepath.Join("..", "..", "..")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("list what %s links: %v", tt.module, err)
+		}
+		packages := strings.Fields(string(out))
+		if !slices.Contains(packages, tt.has) {
+			t.Errorf("%s does not link %s: this is another tree", tt.module, tt.has)
+		}
+		for _, p := range packages {
+			if strings.HasPrefix(p, tt.deny) {
+				t.Errorf("%s links %s", tt.module, p)
+			}
+		}
 	}
 }
 

@@ -151,10 +151,17 @@ func (s *Sender) judge(resp *http.Response, body []byte) Outcome {
 // taken reads a partial success. An answer that is no OTLP came from something
 // else than the service, such as a proxy's login page.
 func taken(resp *http.Response, body []byte) Outcome {
-	if kind := resp.Header.Get("Content-Type"); len(body) > 0 && !strings.HasPrefix(kind, "application/x-protobuf") {
-		return Outcome{Fate: Barred, Why: "what answers at this address is not the service; check EVALROUTER_BASE_URL"}
+	var a otlp.Answer
+	var err error
+	switch kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); {
+	case len(body) == 0:
+	case kind == "application/x-protobuf":
+		a, err = otlp.ReadAnswer(body)
+	case kind == "application/json":
+		a, err = otlp.ReadJSONAnswer(body)
+	default:
+		err = errors.ErrUnsupported
 	}
-	a, err := otlp.ReadAnswer(body)
 	if err != nil {
 		return Outcome{Fate: Barred, Why: "what answers at this address is not the service; check EVALROUTER_BASE_URL"}
 	}

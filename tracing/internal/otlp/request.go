@@ -1,8 +1,11 @@
 package otlp
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -130,6 +133,29 @@ func ReadAnswer(b []byte) (Answer, error) {
 			return Answer{}, errAnswer
 		}
 		partial = partial[size:]
+	}
+	return a, nil
+}
+
+// ReadJSONAnswer reads the same message as JSON, in which some receivers answer
+// whatever they were asked in. A count may be a number or a text there.
+func ReadJSONAnswer(b []byte) (Answer, error) {
+	var in struct {
+		PartialSuccess struct {
+			RejectedSpans json.RawMessage `json:"rejectedSpans"`
+			ErrorMessage  string          `json:"errorMessage"`
+		} `json:"partialSuccess"`
+	}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return Answer{}, errAnswer
+	}
+	a := Answer{Message: in.PartialSuccess.ErrorMessage}
+	if count := strings.Trim(string(in.PartialSuccess.RejectedSpans), `"`); count != "" && count != "null" {
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil {
+			return Answer{}, errAnswer
+		}
+		a.Rejected = n
 	}
 	return a, nil
 }

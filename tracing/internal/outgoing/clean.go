@@ -98,7 +98,13 @@ func (c *cleaner) word(s string, n *redact.Counts) string {
 	return clean
 }
 
+// text cleans a text, as the value that it spells where it spells one.
 func (c *cleaner) text(s string, n *redact.Counts) string {
+	if holdsJSON(s) && json.Valid([]byte(s)) {
+		clean, counts := c.r.JSON([]byte(s))
+		n.Add(counts)
+		return string(clean)
+	}
 	clean, counts := c.r.Text(s)
 	n.Add(counts)
 	return clean
@@ -164,6 +170,11 @@ func (c *cleaner) hooked(attribute, raw string) (b []byte, ok bool) {
 	}()
 	b, err := c.policy.Hook(attribute, []byte(raw))
 	return b, err == nil
+}
+
+func holdsJSON(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
 }
 
 // isContent recognises the attributes in which the usual libraries put inputs

@@ -148,19 +148,13 @@ func (m *Maker) nested(field attributeField, list []attribute.KeyValue, r *Recor
 			r.counts.Truncated++
 			break
 		}
-		if s := kv.Value.AsString(); kv.Value.Type() == attribute.STRING && v.rule == "" && (v.content || holdsJSON(s)) {
+		if s := kv.Value.AsString(); kv.Value.Type() == attribute.STRING && v.rule == "" && v.content {
 			b = otlp.String(b, field, v.key, m.long(v, s, &r.counts))
 			continue
 		}
 		b = m.value(b, field, v, kv.Value, &r.counts)
 	}
 	return b
-}
-
-// holdsJSON says that a text is to be redacted as the value that it spells.
-func holdsJSON(s string) bool {
-	s = strings.TrimLeft(s, " \t\r\n")
-	return s != "" && (s[0] == '{' || s[0] == '[')
 }
 
 // Finish redacts and writes what Make put off, and what redaction did. It
@@ -207,10 +201,6 @@ func (m *Maker) long(v verdict, s string, n *redact.Counts) []byte {
 		return m.c.content(v.key, s, n)
 	case v.content:
 		return m.c.plain(v.key, s, n)
-	case holdsJSON(s):
-		clean, counts := m.c.r.JSON([]byte(s))
-		n.Add(counts)
-		return clean
 	}
 	return []byte(m.c.text(s, n))
 }

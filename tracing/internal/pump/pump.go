@@ -38,6 +38,7 @@ const (
 	barredWait = 30 * time.Second
 	barredLong = 5 * time.Minute
 	hurryGap   = 100 * time.Millisecond // between attempts of those who flush
+	reportGap  = 30 * time.Second       // between reports of losses
 )
 
 // Config is what differs between users.
@@ -65,7 +66,8 @@ type Pump struct {
 	source Source
 	sender Sender
 	first  chan struct{} // something waits
-	soon   chan struct{} // much waits, or somebody waits for it
+	soon   chan struct{} // much waits
+	hurry  chan struct{} // somebody waits for it
 	stop   context.CancelFunc
 	done   chan struct{}
 
@@ -79,18 +81,23 @@ func Start(source Source, sender Sender, cfg Config) *Pump {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Pump{
 		cfg: cfg, source: source, sender: sender, first: make(chan struct{}, 1), soon: make(chan struct{}, 1),
-		stop: cancel, done: make(chan struct{}), changed: make(chan struct{}),
+		hurry: make(chan struct{}, 1), stop: cancel, done: make(chan struct{}), changed: make(chan struct{}),
 	}
 	go p.run(ctx)
 	return p
 }
 
-// Kick says that something waits, and whether it should go at once.
-func (p *Pump) Kick(now bool) {
-	c := p.first
-	if now {
-		c = p.soon
+// Kick says that something waits, and whether it is much, which goes at once.
+// Neither makes an attempt that failed be repeated earlier.
+func (p *Pump) Kick(much bool) {
+	if much {
+		tell(p.soon)
+	} else {
+		tell(p.first)
 	}
+}
+
+func tell(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // it knows
@@ -129,7 +136,7 @@ func (p *Pump) Flush(ctx context.Context) (pending int, why string) {
 		if status.Barred && status.Attempts > began {
 			return pending, status.Why
 		}
-		p.Kick(true)
+		tell(p.hurry)
 		select {
 		case <-settled:
 		case <-changed:
@@ -157,6 +164,7 @@ func (p *Pump) run(ctx context.Context) {
 			}
 			continue
 		case <-p.soon:
+		case <-p.hurry:
 		case <-due:
 		case <-ctx.Done():
 			return
@@ -231,10 +239,14 @@ func (p *Pump) pause(ctx context.Context, try int, o deliver.Outcome) bool {
 	}
 	wait = wait/2 + time.Duration(p.cfg.Rand()*float64(wait/2))
 	least := max(o.After, hurryGap)
-	if !sleep(ctx, least, nil) {
-		return false
+	wait -= least
+	for ; least > 0; least -= reportGap { // a long wait hides no losses
+		if !sleep(ctx, min(least, reportGap), nil) {
+			return false
+		}
+		p.report()
 	}
-	return sleep(ctx, wait-least, p.soon)
+	return sleep(ctx, wait, p.hurry)
 }
 
 func sleep(ctx context.Context, d time.Duration, sooner <-chan struct{}) bool {

@@ -180,8 +180,12 @@ func (q *Queue) endSpooled(r outgoing.Record) int64 {
 		q.bypass = true
 		q.remember(whole, true)
 	}
-	return max(q.stats.Bytes, 1)
+	return q.stats.Bytes + int64(q.stats.Spooled)*spooledWeight
 }
+
+// spooledWeight is about what a span in the spool weighs, to say when enough of
+// them wait.
+const spooledWeight = 512
 
 // Losses are the spans lost and rejected since it was last asked.
 func (q *Queue) Losses() (lost map[Reason]uint64, rejected uint64) {

@@ -80,15 +80,14 @@ func Open(dir string, limit int64) (*Log, Left, error) {
 }
 
 func (l *Log) load() (left Left, err error) {
+	own, err := segmentFiles(l.dir) // sorted
+	if err != nil {
+		return left, fmt.Errorf("look at the spool: %w", err)
+	}
 	adopted, err := adopt(filepath.Dir(l.dir), l.dir)
 	if err != nil {
 		return left, err
 	}
-	own, err := segmentFiles(l.dir)
-	if err != nil {
-		return left, err
-	}
-	slices.Sort(own)
 	for _, path := range append(adopted, own...) {
 		if n, ok := segmentNumber(path); ok {
 			l.begun = max(l.begun, n)
@@ -199,19 +198,24 @@ func (l *Log) Next(maxSpans, maxBytes int) (Batch, error) {
 }
 
 // Done settles a batch: it is never read again. When the note of that cannot be
-// written, it is read again by a later process only.
+// written, it is read again by a later process only. A segment of which
+// everything is settled is removed, or emptied when it is the one written to.
 func (l *Log) Done(b Batch) error {
 	if b.segment == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := b.segment.settle(b)
-	if b.segment.spans > 0 || b.segment == l.segments[len(l.segments)-1] {
-		return err
+	s := b.segment
+	s.pass(b)
+	switch {
+	case s.spans > 0:
+		return s.note()
+	case s == l.segments[len(l.segments)-1]:
+		return s.empty()
 	}
-	l.segments = slices.DeleteFunc(l.segments, func(s *segment) bool { return s == b.segment })
-	return errors.Join(b.segment.file.Close(), os.Remove(b.segment.path))
+	l.segments = slices.DeleteFunc(l.segments, func(x *segment) bool { return x == s })
+	return errors.Join(s.file.Close(), os.Remove(s.path))
 }
 
 // Bytes is how much the spool holds on disk.

@@ -61,7 +61,6 @@ type segment struct {
 	read    int64  // where reading goes on
 	reading string // the origin that holds there
 	spans   int    // not settled
-	spanned int64  // their bytes
 }
 
 func createSegment(path string) (*segment, error) {
@@ -125,7 +124,6 @@ func (s *segment) resume(b []byte, settled int64) {
 			}
 		case kind == kindSpan && at >= settled:
 			s.spans++
-			s.spanned += int64(len(payload))
 		}
 		at += int64(size)
 	}
@@ -143,7 +141,6 @@ func (s *segment) append(buf []byte, origin string, span []byte) ([]byte, error)
 	}
 	s.origin = origin
 	s.spans++
-	s.spanned += int64(len(span))
 	return buf, nil
 }
 
@@ -171,7 +168,9 @@ func (s *segment) next(maxSpans, maxBytes int) (Batch, error) {
 		}
 		switch kind {
 		case kindOrigin:
-			out.reading = string(payload)
+			if otlp.CheckOrigin(string(payload)) == nil {
+				out.reading = string(payload)
+			}
 		case kindSpan:
 			if out.Spans > 0 && out.bytes+len(payload) > maxBytes {
 				out.end = s.read + int64(at)
@@ -185,10 +184,22 @@ func (s *segment) next(maxSpans, maxBytes int) (Batch, error) {
 	return out, nil
 }
 
-// settle notes that everything before the end of a batch is done with.
-func (s *segment) settle(b Batch) error {
+// pass moves reading behind a batch.
+func (s *segment) pass(b Batch) {
 	s.read, s.reading = b.end, b.reading
 	s.spans -= b.Spans
-	s.spanned -= int64(b.bytes)
-	return s.write(appendRecord(nil, kindSettled, binary.LittleEndian.AppendUint64(nil, uint64(b.end))))
+}
+
+// note writes down how far spans are settled.
+func (s *segment) note() error {
+	return s.write(appendRecord(nil, kindSettled, binary.LittleEndian.AppendUint64(nil, uint64(s.read))))
+}
+
+// empty takes everything out of the file.
+func (s *segment) empty() error {
+	if err := s.file.Truncate(0); err != nil {
+		return errors.Join(fmt.Errorf("empty a segment of the spool: %w", err), s.note())
+	}
+	s.size, s.read, s.origin, s.reading = 0, 0, "", ""
+	return nil
 }
