@@ -294,7 +294,7 @@ func TestResume_CHN09_CHN10_Mismatch(t *testing.T) {
 
 // A recorded answer that came too late for its run is graded by the
 // continuation, and nobody is asked or charged.
-func TestResume_RES43_SavedResponse(t *testing.T) {
+func TestResume_RES43_RES50_SavedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	var late core.Response
@@ -327,6 +327,9 @@ func TestResume_RES43_SavedResponse(t *testing.T) {
 	}
 	if second := w.wait(id); second.State != core.Completed || second.Charged != 0 || second.Tallies[bundle.Right] != 6 {
 		t.Errorf("it is %s for %s, %v", second.State, second.Charged, second.Tallies)
+	}
+	if after, err := w.store.Run(ctx, scope, first.ID); err != nil || after.Charged != first.Charged {
+		t.Errorf("the late answer was charged: %s after %s, %v", after.Charged, first.Charged, err)
 	}
 	if n := len(l.tries); n != 6 || l.tries[taskAt(t, w, first.ID, 0)] != 1 {
 		t.Errorf("%d tasks were asked: %v", n, l.tries)

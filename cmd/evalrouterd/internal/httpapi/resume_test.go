@@ -104,13 +104,18 @@ func TestChain_CHN04_CHN05_NativeSummary(t *testing.T) {
 }
 
 // A later resume makes a longer chain of another version.
-func TestChain_Grows(t *testing.T) {
+func TestChain_CHN06_Grows(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	more := object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 40}, "max_charge_microusd": "4000"}
 	first := h.finished(more)
 	var before, after api.ChainRecord
 	h.send("GET", "/v1/runs/"+first+"/chain", nil).want(t, 200).into(t, &before)
+	var part api.ChainExport
+	h.send("GET", "/v1/runs/"+first+"/export?format=summary&include_resumed=true", nil).want(t, 200).into(t, &part)
+	if len(part.Unscored) != 1 || part.Unscored[0].Code != "skipped_budget" || part.Graded+part.Unscored[0].Cells != 40 || part.Profiles[0].Headline.Denominator != part.Graded || part.Complete || part.Label != "original" {
+		t.Errorf("before: %d graded of %d, %+v, %s", part.Graded, part.Planned, part.Unscored, part.Label)
+	}
 	next := h.continued(t, first, "1000000")
 	h.send("GET", "/v1/runs/"+first+"/chain", nil).want(t, 200).into(t, &after)
 	if before.Complete || len(before.RunIDs) != 1 || !after.Complete || !cmp.Equal(after.RunIDs, []string{first, next.ID}) || before.Version == after.Version || !after.Supported {
@@ -130,7 +135,7 @@ func TestChain_Grows(t *testing.T) {
 
 // The wire refuses what cannot be resumed with the code and the details of the
 // contract, and starts nothing.
-func TestContinuationRefusals(t *testing.T) {
+func TestContinuationRefusals_CHN03(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	done := h.finished(object{})
