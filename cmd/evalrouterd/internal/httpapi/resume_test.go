@@ -133,6 +133,37 @@ func TestChain_CHN06_Grows(t *testing.T) {
 	}
 }
 
+// A reused answer that was graded again and got another score: the chain warns
+// of it and is not complete, whatever else is.
+func TestChain_CHN10_Mismatch(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first := h.finished(object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 20}, "max_charge_microusd": "4000"})
+	next := h.continued(t, first, "1000000")
+	chain := func() (c api.ChainExport) {
+		h.send("GET", "/v1/runs/"+first+"/export?format=json&include_resumed=true", nil).want(t, 200).into(t, &c)
+		return c
+	}
+	if c := chain(); !c.Complete || len(c.Warnings) > 0 {
+		t.Fatalf("the chain is complete %t, %v", c.Complete, c.Warnings)
+	}
+	reused, err := h.store.Continuation().Reused(t.Context(), core.RunID(next.ID), 0, 1)
+	if err != nil || len(reused) != 1 {
+		t.Fatal(reused, err)
+	}
+	other := 0.25
+	if err := h.store.Continuation().RecordMismatch(t.Context(), core.RunID(next.ID), core.Mismatch{Idx: reused[0].Idx, Original: reused[0].Score, Replayed: &other}); err != nil {
+		t.Fatal(err)
+	}
+	c := chain()
+	if c.Complete || c.Chain.Complete || !cmp.Equal(c.Warnings, []api.ChainWarning{{Code: api.ReuseScoreMismatch}}) {
+		t.Errorf("complete %t and %t, %v", c.Complete, c.Chain.Complete, c.Warnings)
+	}
+	if len(c.ReuseScoreMismatch) != 1 || *c.ReuseScoreMismatch[0].TaskID == "" || c.ReuseScoreMismatch[0].Original != reused[0].Score || *c.ReuseScoreMismatch[0].Replayed != other {
+		t.Errorf("%+v", c.ReuseScoreMismatch)
+	}
+}
+
 // The wire refuses what cannot be resumed with the code and the details of the
 // contract, and starts nothing.
 func TestContinuationRefusals_CHN03(t *testing.T) {
