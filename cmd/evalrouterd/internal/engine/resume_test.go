@@ -88,7 +88,7 @@ func half(task bundle.Task, _ int) provider.Outcome {
 // A run that its cap stopped is continued twice. Every task is asked once in the
 // whole chain, what was graded costs nothing again, and the scores are those of
 // a run that nothing stopped, bit for bit.
-func TestResume_RES03_04_05_06_ScoreOfTheWhole(t *testing.T) {
+func TestResume_RES03_RES04_RES05_RES06_ScoreOfTheWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, half)
 	whole := w.wait(w.start(24, 10*usd.Dollar, 4))
@@ -144,7 +144,7 @@ func (l *lost) answer(task bundle.Task, _ int) provider.Outcome {
 
 // A task whose outcome is unknown stays pending, is asked again only with
 // consent, and with another consent if that was lost too.
-func TestResume_RES46_48_49_51_UnknownOutcomes(t *testing.T) {
+func TestResume_RES46_RES48_RES49_RES51_UnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	l := &lost{tries: map[string]int{}}
