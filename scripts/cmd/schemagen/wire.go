@@ -21,6 +21,7 @@ func wireDocuments() []document {
 		{dir + "operation.json", api.OperationSchema, api.Operation{}, named(api.OperationSchema)},
 		{dir + "export.json", api.ExportSchema, api.Export{}, named(api.ExportSchema)},
 		{dir + "summary.json", api.ExportSummarySchema, api.ExportSummary{}, named(api.ExportSummarySchema)},
+		{dir + "chain.json", api.ChainExportSchema, api.ChainExport{}, named(api.ChainExportSchema)},
 	}
 }
 
