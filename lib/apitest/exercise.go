@@ -74,6 +74,7 @@ func Exercise(t *testing.T, x Target) {
 	t.Run("runs", w.runs)
 	t.Run("evaluations", w.evaluations)
 	t.Run("cancel", w.cancel)
+	t.Run("resume", w.resume)
 	t.Run("credit", w.credit)
 	t.Run("routes", w.routes)
 }

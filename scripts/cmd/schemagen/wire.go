@@ -22,6 +22,7 @@ func wireDocuments() []document {
 		{dir + "export.json", api.ExportSchema, api.Export{}, named(api.ExportSchema)},
 		{dir + "comparison.json", api.ComparisonSchema, api.Comparison{}, named(api.ComparisonSchema)},
 		{dir + "summary.json", api.ExportSummarySchema, api.ExportSummary{}, named(api.ExportSummarySchema)},
+		{dir + "chain.json", api.ChainExportSchema, api.ChainExport{}, named(api.ChainExportSchema)},
 	}
 }
 

@@ -79,6 +79,11 @@ func TestOwnDocuments_SchemaAccepts(t *testing.T) {
 		"progress":   {api.Progress{Schema: api.ProgressSchema, RunID: id, Phase: api.StatusRunning}, api.Progress{Schema: api.ProgressSchema, GroupID: &id, Planned: &n, SpendMicrousd: 7}},
 		"operation":  {api.Operation{Schema: api.OperationSchema, Options: map[string]bool{}}, api.Operation{Schema: api.OperationSchema, RunID: &id, SourceID: &id, Options: map[string]bool{"new": true}}},
 		"comparison": compared(),
+		"chain": {api.ChainExport{
+			Schema: api.ChainExportSchema, Chain: api.ChainRecord{RunIDs: []string{id}, Status: api.StatusCompleted}, Runs: []api.ChainRun{{RunID: id}}, Profiles: []api.ExportProfile{}, ErrorCounts: map[string]int{"refused": 1},
+			Identities: api.ExportIdentities{Graders: []api.GraderRecord{}}, Model: api.SelectedModel{Capabilities: []string{}, Limits: map[string]any{}},
+			Unscored: []api.PendingReason{{Code: "pending", Cells: n}}, ReuseScoreMismatch: []api.ReuseMismatch{{TaskID: &id, Original: 1}}, Warnings: []api.ChainWarning{},
+		}},
 	} {
 		s := compileFile(t, "cmd/evalrouter/internal/schema/"+name+".json")
 		for _, d := range docs {

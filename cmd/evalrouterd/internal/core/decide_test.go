@@ -119,7 +119,7 @@ func anyCell(t *rapid.T) core.Cell {
 }
 
 // What the table must never do, whatever the record says.
-func TestDecide_Rules(t *testing.T) {
+func TestDecide_RES39_RES40_RES42_RES46_RES66_Rules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCell(t)
@@ -139,10 +139,51 @@ func TestDecide_Rules(t *testing.T) {
 		if whole := c.Call == core.CallResponded && !c.Parted; whole && (plain.Bucket == core.Ask || cancelled.Bucket == core.Ask || retry.Bucket == core.Ask || retry.Bucket == core.Retry) {
 			t.Fatalf("%+v has an answer and is asked again", c)
 		}
+		other := c
+		other.Code = core.CodeInternal
+		if named := c.Sample == core.SampleLeftOut || c.Code == core.CodeGraderError; !named && (core.Decide(other, core.Flags{}) != plain || core.Decide(other, core.Flags{RetryUnknown: true}) != retry) {
+			t.Fatalf("the name of the error decides about %+v", c)
+		}
 		if (plain.Bucket == core.Wait && (plain.Reason == core.WhyUnknown || plain.Reason == core.WhyPartly)) != plain.Offered {
 			t.Fatalf("%+v: %+v is not offered exactly when its outcome is unknown", c, plain)
 		}
 	})
+}
+
+// The rows of the table that a reader looks for first.
+func TestDecide_Rows(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		cell core.Cell
+		f    core.Flags
+		want core.Decision
+	}{
+		{"RES-03 graded", core.Cell{Call: core.CallResponded, Sample: core.SampleGraded, Evidence: core.EvidenceKept}, core.Flags{}, core.Decision{Bucket: core.Reuse}},
+		{"RES-43 answered and not graded", core.Cell{Call: core.CallResponded, Sample: core.SampleFailed, Code: core.CodeGraderError, Evidence: core.EvidenceKept}, core.Flags{}, core.Decision{Bucket: core.Regrade}},
+		{"RES-44 on its way", core.Cell{Call: core.CallSent, Sample: core.SampleInCall}, core.Flags{RetryUnknown: true}, core.Decision{Bucket: core.Wait, Reason: core.WhyInProgress}},
+		{"RES-46 perhaps processed", core.Cell{Call: core.CallUnknown, Sample: core.SampleUnresolved}, core.Flags{}, core.Decision{Bucket: core.Wait, Reason: core.WhyUnknown, Offered: true}},
+		{"RES-47 a failure that was not billed", core.Cell{Call: core.CallUnknown, Sample: core.SampleUnresolved, Code: core.CodeTransientUnbilled}, core.Flags{}, core.Decision{Bucket: core.Wait, Reason: core.WhyUnknown, Offered: true}},
+		{"RES-48 with consent", core.Cell{Call: core.CallUnknown, Sample: core.SampleUnresolved}, core.Flags{RetryUnknown: true}, core.Decision{Bucket: core.Retry, Offered: true}},
+		{"RES-30 a person stopped it", core.Cell{Stop: core.CancelledByUser}, core.Flags{}, core.Decision{Bucket: core.Leave, Reason: core.WhyCancelled, Stopped: core.CancelledByUser}},
+		{"RES-31 the time limit did", core.Cell{Stop: core.TimeLimit}, core.Flags{}, core.Decision{Bucket: core.Leave, Reason: core.WhyTimeLimit, Stopped: core.TimeLimit}},
+		{"RES-31 and it is asked for", core.Cell{Stop: core.TimeLimit}, core.Flags{IncludeCancelled: true}, core.Decision{Bucket: core.Ask, Stopped: core.TimeLimit}},
+		{"RES-32 refused", core.Cell{Call: core.CallResponded, Sample: core.SampleRefused, Evidence: core.EvidenceKept}, core.Flags{true, true}, core.Decision{Bucket: core.Leave, Reason: core.WhyRefused}},
+		{"RES-33 left out before", core.Cell{Sample: core.SampleLeftOut, Code: core.WhyCancelled}, core.Flags{true, true}, core.Decision{Bucket: core.Leave, Reason: core.WhyCancelled}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := core.Decide(tt.cell, tt.f); got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	s := core.NewSurvey(core.Flags{})
+	s.Add(core.Cell{Call: core.CallUnknown, Sample: core.SampleUnresolved, Code: core.CodeTransientUnbilled})
+	s.Add(core.Cell{Idx: 1, Call: core.CallUnknown, Sample: core.SampleUnresolved, Code: core.CodeOutcomeUnknown, Tries: 2})
+	if s.Unknown != 2 || s.Unbilled != 1 || s.Tries != 2 || s.Work() != 0 {
+		t.Errorf("%+v", s.Cells)
+	}
 }
 
 // The counts add up to the cells, whatever they are, and the digest sees every

@@ -88,7 +88,7 @@ func half(task bundle.Task, _ int) provider.Outcome {
 // A run that its cap stopped is continued twice. Every task is asked once in the
 // whole chain, what was graded costs nothing again, and the scores are those of
 // a run that nothing stopped, bit for bit.
-func TestResume_RES03_04_05_06_ScoreOfTheWhole(t *testing.T) {
+func TestResume_RES03_RES04_RES05_RES06_ScoreOfTheWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, half)
 	whole := w.wait(w.start(24, 10*usd.Dollar, 4))
@@ -144,7 +144,7 @@ func (l *lost) answer(task bundle.Task, _ int) provider.Outcome {
 
 // A task whose outcome is unknown stays pending, is asked again only with
 // consent, and with another consent if that was lost too.
-func TestResume_RES46_48_49_51_UnknownOutcomes(t *testing.T) {
+func TestResume_RES46_RES48_RES49_RES51_UnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	l := &lost{tries: map[string]int{}}
@@ -265,7 +265,7 @@ func (m moody) Grade(t bundle.Task, a bundle.Answer) (bundle.Verdict, error) {
 
 // A reused answer is graded again when the continuation ends. Where that gives
 // another score the grade that was taken over stands, and the chain says so.
-func TestResume_CHN09_CHN10_Mismatch(t *testing.T) {
+func TestResume_CHN09_Mismatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
 	changed := &atomic.Bool{}
@@ -294,7 +294,7 @@ func TestResume_CHN09_CHN10_Mismatch(t *testing.T) {
 
 // A recorded answer that came too late for its run is graded by the
 // continuation, and nobody is asked or charged.
-func TestResume_RES43_SavedResponse(t *testing.T) {
+func TestResume_RES43_RES50_SavedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	var late core.Response
@@ -327,6 +327,9 @@ func TestResume_RES43_SavedResponse(t *testing.T) {
 	}
 	if second := w.wait(id); second.State != core.Completed || second.Charged != 0 || second.Tallies[bundle.Right] != 6 {
 		t.Errorf("it is %s for %s, %v", second.State, second.Charged, second.Tallies)
+	}
+	if after, err := w.store.Run(ctx, scope, first.ID); err != nil || after.Charged != first.Charged {
+		t.Errorf("the late answer was charged: %s after %s, %v", after.Charged, first.Charged, err)
 	}
 	if n := len(l.tries); n != 6 || l.tries[taskAt(t, w, first.ID, 0)] != 1 {
 		t.Errorf("%d tasks were asked: %v", n, l.tries)

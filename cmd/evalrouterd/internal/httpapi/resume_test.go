@@ -104,13 +104,18 @@ func TestChain_CHN04_CHN05_NativeSummary(t *testing.T) {
 }
 
 // A later resume makes a longer chain of another version.
-func TestChain_Grows(t *testing.T) {
+func TestChain_CHN06_Grows(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	more := object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 40}, "max_charge_microusd": "4000"}
 	first := h.finished(more)
 	var before, after api.ChainRecord
 	h.send("GET", "/v1/runs/"+first+"/chain", nil).want(t, 200).into(t, &before)
+	var part api.ChainExport
+	h.send("GET", "/v1/runs/"+first+"/export?format=summary&include_resumed=true", nil).want(t, 200).into(t, &part)
+	if len(part.Unscored) != 1 || part.Unscored[0].Code != "skipped_budget" || part.Graded+part.Unscored[0].Cells != 40 || part.Profiles[0].Headline.Denominator != part.Graded || part.Complete || part.Label != "original" {
+		t.Errorf("before: %d graded of %d, %+v, %s", part.Graded, part.Planned, part.Unscored, part.Label)
+	}
 	next := h.continued(t, first, "1000000")
 	h.send("GET", "/v1/runs/"+first+"/chain", nil).want(t, 200).into(t, &after)
 	if before.Complete || len(before.RunIDs) != 1 || !after.Complete || !cmp.Equal(after.RunIDs, []string{first, next.ID}) || before.Version == after.Version || !after.Supported {
@@ -128,9 +133,40 @@ func TestChain_Grows(t *testing.T) {
 	}
 }
 
+// A reused answer that was graded again and got another score: the chain warns
+// of it and is not complete, whatever else is.
+func TestChain_CHN10_Mismatch(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first := h.finished(object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 20}, "max_charge_microusd": "4000"})
+	next := h.continued(t, first, "1000000")
+	chain := func() (c api.ChainExport) {
+		h.send("GET", "/v1/runs/"+first+"/export?format=json&include_resumed=true", nil).want(t, 200).into(t, &c)
+		return c
+	}
+	if c := chain(); !c.Complete || len(c.Warnings) > 0 {
+		t.Fatalf("the chain is complete %t, %v", c.Complete, c.Warnings)
+	}
+	reused, err := h.store.Continuation().Reused(t.Context(), core.RunID(next.ID), 0, 1)
+	if err != nil || len(reused) != 1 {
+		t.Fatal(reused, err)
+	}
+	other := 0.25
+	if err := h.store.Continuation().RecordMismatch(t.Context(), core.RunID(next.ID), core.Mismatch{Idx: reused[0].Idx, Original: reused[0].Score, Replayed: &other}); err != nil {
+		t.Fatal(err)
+	}
+	c := chain()
+	if c.Complete || c.Chain.Complete || !cmp.Equal(c.Warnings, []api.ChainWarning{{Code: api.ReuseScoreMismatch}}) {
+		t.Errorf("complete %t and %t, %v", c.Complete, c.Chain.Complete, c.Warnings)
+	}
+	if len(c.ReuseScoreMismatch) != 1 || *c.ReuseScoreMismatch[0].TaskID == "" || c.ReuseScoreMismatch[0].Original != reused[0].Score || *c.ReuseScoreMismatch[0].Replayed != other {
+		t.Errorf("%+v", c.ReuseScoreMismatch)
+	}
+}
+
 // The wire refuses what cannot be resumed with the code and the details of the
 // contract, and starts nothing.
-func TestContinuationRefusals(t *testing.T) {
+func TestContinuationRefusals_CHN03(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	done := h.finished(object{})

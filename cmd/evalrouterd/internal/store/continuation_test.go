@@ -161,7 +161,7 @@ func (d *db) states(run core.RunID) map[int]string {
 
 // A continuation begins with a row for every task that is decided, or that
 // stands before one; its own tasks are asked as any others.
-func TestContinuation_Rows(t *testing.T) {
+func TestContinuation_RES16_Rows(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		first := d.stopped()
@@ -205,7 +205,7 @@ func TestContinuation_Rows(t *testing.T) {
 
 // An answer that comes between the quote and the yes starts nothing, and a new
 // quote grades it.
-func TestContinuation_LateAnswerIsStale(t *testing.T) {
+func TestContinuation_RES66_LateAnswerIsStale(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		first := d.stopped()
@@ -259,7 +259,7 @@ func TestContinuation_Evidence(t *testing.T) {
 
 // Processes that continue a run at the same time make one continuation, and
 // each of the others learns its id.
-func TestContinuation_OneOfMany(t *testing.T) {
+func TestContinuation_RES25_OneOfMany(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		stores := []*store.Store{d.Store}
@@ -311,7 +311,7 @@ func (d *db) several() bool {
 
 // A chain of five carries a pending task with its first call, whichever run in
 // between could not decide it, and excludes for good what was left out once.
-func TestContinuation_ChainOfFive(t *testing.T) {
+func TestContinuation_RES32_RES37_RES38_ChainOfFive(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		first := d.stopped()
@@ -356,7 +356,7 @@ func TestContinuation_ChainOfFive(t *testing.T) {
 
 // What a person stopped is run again only if asked for, and otherwise stays out
 // for good.
-func TestContinuation_Cancelled(t *testing.T) {
+func TestContinuation_RES30_RES33_Cancelled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {
 		first := d.start(stoppedTasks, 1000)
