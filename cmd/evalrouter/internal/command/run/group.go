@@ -35,6 +35,44 @@ func (o *options) several() error {
 	return nil
 }
 
+// settings reads --reasoning, which is for all models or, as MODEL=HOW, for one.
+func (o *options) settings() error {
+	o.own = map[string]string{}
+	for _, s := range o.thinking {
+		name, how, named := strings.Cut(s, "=")
+		if !named {
+			name, how = "", s
+		}
+		_, twice := o.own[name]
+		switch _, err := reasoning(how); {
+		case err != nil:
+			return err
+		case named && how == "":
+			return &argv.UsageError{Message: "--reasoning: want MODEL=HOW, such as acme.model-x=low"}
+		case twice:
+			return &argv.UsageError{Message: "--reasoning is given twice for the same model; nothing was quoted, started or charged"}
+		case named && !slices.Contains(o.models, name):
+			return &argv.UsageError{Message: "--reasoning names " + flow.Typed(name) + ", which no --model does; spell it the same way"}
+		}
+		o.own[name] = how
+	}
+	o.reasoning = o.own[""]
+	if len(o.models) == 1 {
+		if how, ok := o.own[o.models[0]]; ok {
+			o.reasoning = how
+		}
+	}
+	return nil
+}
+
+// reasoningOf is the setting of one model of several.
+func (o *options) reasoningOf(model string) (*api.ReasoningChoice, error) {
+	if how, ok := o.own[model]; ok {
+		return reasoning(how)
+	}
+	return reasoning(o.reasoning)
+}
+
 // runGroup is the guided form with several models: one quote, one question, one
 // group.
 func (o *options) runGroup(ctx context.Context, client *evalrouter.Client, args []string) error {
@@ -88,10 +126,6 @@ func (o *options) groupOrder(ctx context.Context, c *evalrouter.Client, args []s
 	if err != nil {
 		return flow.GroupOrder{}, &argv.UsageError{Message: "--concurrency: " + err.Error()}
 	}
-	think, err := reasoning(o.reasoning)
-	if err != nil {
-		return flow.GroupOrder{}, err
-	}
 	b, err := o.benchmark(ctx, c, args)
 	if err != nil {
 		return flow.GroupOrder{}, err
@@ -114,7 +148,11 @@ func (o *options) groupOrder(ctx context.Context, c *evalrouter.Client, args []s
 		Request: flow.Request{Origin: p.BaseURL.Value, Workspace: p.Workspace.Value, Kind: flow.GroupKind, ProfileID: b.ID, Coverage: cover, Cap: o.max, SourceRunID: o.from},
 		Quote:   api.NewGroupQuote{Selection: api.Selection{ProfileIDs: []string{b.ID}}, Coverage: &cover, MaxChargeMicrousd: o.max, Concurrency: &conc, Name: &name},
 	}
-	for _, t := range targets {
+	for i, t := range targets {
+		think, err := o.reasoningOf(o.models[i])
+		if err != nil {
+			return flow.GroupOrder{}, err
+		}
 		m := api.GroupChoice{Model: t.Ref, Reasoning: think}
 		if o.format != "" {
 			m.OutputFormat = &o.format

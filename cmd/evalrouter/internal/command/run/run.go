@@ -27,7 +27,9 @@ type options struct {
 	max          *usd.Micro
 	dryRun, yes  bool
 	separate     bool
-	reasoning    string
+	reasoning    string // for every model without one of its own
+	thinking     []string
+	own          map[string]string // by --model as it was typed
 	concurrency  string
 	format       string
 	name         string
@@ -57,7 +59,7 @@ func (o *options) command() *argv.Command {
 	fs.String(&o.from, "from", "RUN", "the same setup as an earlier run")
 	fs.Bool(&o.separate, "new", "separate work, even if the same was just run")
 	fs.Int(&o.seed, "seed", "S", "which sample (42)", 0, 1<<32-1).Rare()
-	fs.String(&o.reasoning, "reasoning", "HOW", "an effort, a number of tokens, off or default").Rare()
+	fs.Strings(&o.thinking, "reasoning", "HOW", "an effort, tokens, off, default; MODEL=HOW for one").Rare()
 	fs.String(&o.concurrency, "concurrency", "N", "auto, max or 1 to 100 (auto)").Rare()
 	fs.String(&o.format, "output-format", "FORMAT", "how answers are asked for").Rare()
 	fs.String(&o.name, "name", "NAME", "a name for the run").Rare()
@@ -96,6 +98,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 		return &argv.UsageError{Message: flow.Typed(args[1]) + " is one word too many; run takes one benchmark"}
 	}
 	if err := o.several(); err != nil {
+		return err
+	}
+	if err := o.settings(); err != nil {
 		return err
 	}
 	if err := o.unattended(args); err != nil {
