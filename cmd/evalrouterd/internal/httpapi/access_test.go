@@ -39,7 +39,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 73 {
+	if len(table) != 74 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -161,6 +161,7 @@ func TestForeign(t *testing.T) {
 		{"continuation quote", "POST", "/v1/runs/%/continuation-quotes", run, `{"max_charge_microusd":"1000000"}`},
 		{"chain", "GET", "/v1/runs/%/chain", run, ""},
 		{"feedback", "GET", "/v1/feedback/%", said.FeedbackID, ""},
+		{"group stream", "GET", "/v1/groups/%/stream", group, ""},
 		{"group comparison", "GET", "/v1/groups/%/comparison", group, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
 		{"key end", "DELETE", "/v1/api-keys/%", key, ""},

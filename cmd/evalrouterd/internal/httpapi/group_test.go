@@ -385,3 +385,57 @@ func TestExport_CMP29_ScoredAnswerOfSOB(t *testing.T) {
 		t.Error("nothing was graded")
 	}
 }
+
+// A stream tells every event once under its sequence, goes on behind the one
+// that the reader names, and ends with the group.
+func TestGroups_StreamIsResumed(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	g := h.grouped(newGroup(object{"coverage": object{"mode": "sample", "sample_count": 30}}, solver, sure))
+	live := h.send("GET", "/v1/groups/"+g.ID+"/stream", nil).want(t, 200) // returns when all have ended
+	if ct := live.header.Get("Content-Type"); ct != "text/event-stream" {
+		t.Errorf("content type %q", ct)
+	}
+	told := streamed(t, live.body)
+	for i, e := range told {
+		if e.Sequence != int64(i+1) {
+			t.Fatalf("event %d has sequence %d", i, e.Sequence)
+		}
+	}
+	if n := len(told); n < 60 || told[n-1].Type != core.EventFinished {
+		t.Fatalf("%d events, the last %s", n, told[n-1].Type)
+	}
+	for _, again := range []reply{
+		h.send("GET", "/v1/groups/"+g.ID+"/stream", nil, header("Last-Event-ID", "10")),
+		h.send("GET", "/v1/groups/"+g.ID+"/stream?after=10", nil),
+	} {
+		if rest := streamed(t, again.want(t, 200).body); fmt.Sprint(rest) != fmt.Sprint(told[10:]) {
+			t.Errorf("behind the tenth come %d events, the first %+v", len(rest), rest[0])
+		}
+	}
+	h.send("GET", "/v1/groups/"+g.ID+"/stream", nil, header("Last-Event-ID", "x")).refused(t, 422, "invalid_request")
+}
+
+// streamed reads a stream back; the id of each event is that of its data.
+func streamed(t *testing.T, body []byte) (out []api.RunEvent) {
+	t.Helper()
+	for _, part := range strings.Split(strings.TrimSpace(string(body)), "\n\n") {
+		var id int64
+		var e api.RunEvent
+		for _, line := range strings.Split(part, "\n") {
+			if v, ok := strings.CutPrefix(line, "id: "); ok {
+				id, _ = strconv.ParseInt(v, 10, 64)
+			}
+			if v, ok := strings.CutPrefix(line, "data: "); ok {
+				if err := json.Unmarshal([]byte(v), &e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if id == 0 || id != e.Sequence {
+			t.Fatalf("id %d of %+v in %q", id, e, part)
+		}
+		out = append(out, e)
+	}
+	return out
+}

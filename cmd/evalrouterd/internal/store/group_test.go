@@ -3,8 +3,11 @@ package store_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -312,3 +315,47 @@ func storeFilter(id core.GroupID) store.RunFilter {
 }
 
 func eventsAfter(seq int64) history.EventQuery { return history.EventQuery{After: seq, Limit: 200} }
+
+// Several processes and people accept one quote at once: one group, and every
+// other one is told which.
+func TestGroup_RacesHaveOneWinner(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		stores := []*store.Store{d.Store}
+		if strings.HasSuffix(t.Name(), "postgres") { // SQLite has one process
+			stores = append(stores, d.open())
+		}
+		for round := range 5 {
+			q := d.groupQuote(3, 100)
+			var wg sync.WaitGroup
+			outs, errs := make([]core.Admitted, 8), make([]error, 8)
+			for i := range outs {
+				wg.Go(func() {
+					outs[i], errs[i] = stores[i%len(stores)].Groups().AdmitGroup(context.Background(), groupAdmission(q, fmt.Sprint("k", round, "-", i%4)))
+				})
+			}
+			wg.Wait()
+			won, key := "", 0
+			for i := range outs {
+				if errs[i] == nil && !outs[i].Replayed {
+					if won != "" {
+						t.Fatalf("two groups of one quote: %s and %s", won, outs[i].Run)
+					}
+					won, key = string(outs[i].Run), i%4
+				}
+			}
+			for i := range outs {
+				var no *core.Refusal
+				if i%4 == key && (errs[i] != nil || string(outs[i].Run) != won) {
+					t.Errorf("the winner's key is answered with %+v, %v", outs[i], errs[i])
+				} else if errs[i] != nil && (!errors.As(errs[i], &no) || no.Code != core.QuoteAlreadyAccepted || no.Details["group_id"] != won) {
+					t.Errorf("a loser is told %v, the group is %s", errs[i], won)
+				}
+			}
+			if won == "" {
+				t.Error("nobody won")
+			}
+		}
+		d.clean()
+	})
+}

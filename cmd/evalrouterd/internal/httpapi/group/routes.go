@@ -76,6 +76,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}", "get-group", read, "A group as it stands"), h.get),
 		httpapi.On(at(http.MethodPost, cancelPath, "cancel-group", write, "Ask every member to stop"), h.cancel),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/events", "list-group-events", read, "The members' logs as one"), h.events),
+		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/stream", "stream-group-events", read, "The members' logs as one, told as they grow"), h.stream),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/comparison", "compare-group", read, "The members' results side by side"), h.comparison),
 	}
 }

@@ -132,6 +132,11 @@ func (read reader) quote(sc core.Scope, id core.GroupQuoteID) (g core.GroupQuote
 // added.
 func (st *Store) AdmitGroup(ctx context.Context, a core.GroupAdmission) (out core.Admitted, err error) {
 	err = st.ask(ctx, func(t Tx) error {
+		// Whoever else accepts it, in this process or another, waits here and then
+		// reads what became of it.
+		if _, err := t.Exec(`UPDATE group_quotes SET consumed_by = consumed_by WHERE id = $1 AND workspace_id = $2`, string(a.Quote), string(a.Scope.Workspace)); err != nil {
+			return err
+		}
 		var found bool
 		var err error
 		if out, found, err = t.Recall(a.Scope, a.Once); err != nil || found {
