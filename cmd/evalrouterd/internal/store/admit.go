@@ -22,6 +22,11 @@ const idempotencyLife = 30 * 24 * 3600 * 1_000_000
 func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted, err error) {
 	err = s.writer.ask(ctx, func(t *tx) error {
 		out = core.Admitted{}
+		// Whoever else accepts the quote, in this process or another, waits here
+		// and then reads what became of it.
+		if _, err := t.exec(`UPDATE quotes SET consumed_by = consumed_by WHERE id = $1 AND workspace_id = $2`, string(a.Quote), string(a.Scope.Workspace)); err != nil {
+			return err
+		}
 		if done, err := t.replay(a, &out); err != nil || done {
 			return err
 		}

@@ -359,3 +359,38 @@ func TestGroup_RacesHaveOneWinner(t *testing.T) {
 		d.clean()
 	})
 }
+
+// Of several processes that accept one run's quote, one starts it; the others
+// are told of it, or get its answer again where their key is the same.
+func TestAdmit_RacesOfProcesses(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		stores := []*store.Store{d.Store}
+		if strings.HasSuffix(t.Name(), "postgres") { // SQLite has one process
+			stores = append(stores, d.open())
+		}
+		for round := range 10 {
+			q := d.quote(3, 100)
+			var wg sync.WaitGroup
+			outs, errs := make([]core.Admitted, 8), make([]error, 8)
+			for i := range errs {
+				wg.Go(func() {
+					outs[i], errs[i] = stores[i%len(stores)].Admit(context.Background(), admission(q, fmt.Sprint("k", round, "-", i%4)))
+				})
+			}
+			wg.Wait()
+			started := map[core.RunID]bool{}
+			for i, err := range errs {
+				if err == nil {
+					started[outs[i].Run] = true
+				} else if !refused(err, core.QuoteAlreadyAccepted) {
+					t.Errorf("a loser is told %v", err)
+				}
+			}
+			if len(started) != 1 {
+				t.Errorf("%d runs of one quote", len(started))
+			}
+		}
+		d.clean()
+	})
+}
