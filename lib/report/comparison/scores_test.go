@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -208,16 +209,22 @@ func TestReadScores_Refuses(t *testing.T) {
 // Eight runs make 28 pairs, all held to one level together.
 func TestStatistics_HolmAcrossAGroup(t *testing.T) {
 	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
 	var members []comparison.Member
 	for k := range 8 {
 		var text bytes.Buffer
 		for i := range 200 {
-			text.WriteString(line(i, float64((i*(k+3)/7+k)%2), ""))
+			right := 0.0
+			if random.Float64() < 0.4+0.05*float64(k) {
+				right = 1
+			}
+			text.WriteString(line(i, right, ""))
 		}
 		members = append(members, scored(t, fmt.Sprint("r", k), text.String()))
 	}
 	pairs := made(t, comparison.Options{Statistics: true}, members...).Statistics.Pairs
 	var p []float64
+	alone := 0
 	for _, x := range pairs {
 		p = append(p, exactP(x.FirstHigher, x.SecondHigher))
 	}
@@ -229,5 +236,14 @@ func TestStatistics_HolmAcrossAGroup(t *testing.T) {
 		if math.Abs(*x.PHolm-want[i]) > 1e-9 {
 			t.Errorf("pair %d: %v, want %v", i, *x.PHolm, want[i])
 		}
+		if (x.Verdict == api.VerdictNotShown) != (*x.PHolm >= 0.05) {
+			t.Errorf("pair %d is %s at %v", i, x.Verdict, *x.PHolm)
+		}
+		if *x.P < 0.05 && *x.PHolm >= 0.05 {
+			alone++
+		}
+	}
+	if alone == 0 {
+		t.Error("no pair is shown alone and not among the others: the test cannot tell the two apart")
 	}
 }
