@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -50,14 +49,15 @@ type Server struct {
 	census   *census
 	draining atomic.Bool
 	closed   atomic.Bool
-	// accepting is held while connections are taken from the listener.
-	accepting sync.WaitGroup
-	told      atomic.Int64 // unix nanoseconds of the last line about a peer
+	// serving says that Serve has begun, and served is closed when it has ended.
+	serving atomic.Bool
+	served  chan struct{}
+	told    atomic.Int64 // unix nanoseconds of the last line about a peer
 }
 
 // New makes a server that does not accept yet.
 func New(o Options) *Server {
-	s := &Server{o: o, census: newCensus()}
+	s := &Server{o: o, census: newCensus(), served: make(chan struct{})}
 	s.crowd = &crowd{
 		Listener: o.Listener, most: maxConnections, mostEach: maxConnectionsOfPeers, each: map[netip.Addr]int{}, proxies: o.Proxies,
 		veiled: o.Certificate == nil && !Loopback(o.Listener), turned: s.turned,
@@ -82,10 +82,10 @@ func Loopback(l net.Listener) bool {
 	return ok && at.IP.IsLoopback()
 }
 
-// Serve answers until Shutdown. It returns nil after that.
+// Serve answers until Shutdown, once. It returns nil after that.
 func (s *Server) Serve() error {
-	s.accepting.Add(1)
-	defer s.accepting.Done()
+	s.serving.Store(true)
+	defer close(s.served)
 	var err error
 	if s.o.Certificate != nil {
 		err = s.http.ServeTLS(s.crowd, "", "")
@@ -129,7 +129,9 @@ func (s *Server) Shutdown(ctx context.Context) {
 	defer cancel()
 	s.closed.Store(true)
 	_ = s.o.Listener.Close() // nothing can be done about it
-	s.accepting.Wait()
+	if s.serving.Load() {
+		<-s.served // the last connection that was accepted is counted now
+	}
 	s.census.settle(ctx, helloTime)
 	if err := s.http.Shutdown(ctx); err != nil {
 		// A client that holds its connection is not worth waiting for.
