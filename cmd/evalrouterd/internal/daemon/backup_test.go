@@ -57,17 +57,16 @@ func carry(t *testing.T, from, to string) {
 func TestRestore_Elsewhere(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, t.TempDir())
-	tasks := 60 + 240*rounds(5)/5
-	id := l.practise(t, tasks, 4)
+	const tasks = 80
+	endpoint, allow, goOn := rationedEndpoint(t)
+	id := l.runOf(t, endpoint, tasks, 4)
 	var backups []string
 	for i := range rounds(3) {
-		until(t, l, "some answers", func() bool { n, _ := l.decided(t, id); return n >= 10+30*i })
+		allow(20)
+		until(t, l, "some answers", func() bool { n, _ := l.decided(t, id); return n == 20*(i+1) })
 		file := filepath.Join(t.TempDir(), "backup.db")
 		run(t, "backup", "--data", l.dir, file).ok(t)
 		backups = append(backups, file)
-	}
-	if n, _ := l.decided(t, id); n == tasks {
-		t.Fatal("the run was over before the last backup")
 	}
 	for i, file := range backups {
 		dir := t.TempDir()
@@ -87,13 +86,14 @@ func TestRestore_Elsewhere(t *testing.T) {
 		var r struct {
 			Reason string `json:"terminal_reason"`
 		}
-		if there.call(t, "GET", "/v1/runs/"+id, nil, &r); r.Reason != "restored" || before >= tasks {
+		if there.call(t, "GET", "/v1/runs/"+id, nil, &r); r.Reason != "restored" || before < 20*(i+1) || before >= tasks {
 			t.Errorf("restore %d ends because of %q with %d tasks decided", i, r.Reason, before)
 		}
 		there.signal(t, syscall.SIGTERM)
 		there.ended(t)
 		run(t, "audit", "--data", dir).ok(t)
 	}
+	goOn()
 	until(t, l, "the end of the run", func() bool { n, status := l.decided(t, id); return status == "completed" && n == tasks })
 	run(t, "audit", "--data", l.dir).ok(t)
 }

@@ -260,14 +260,41 @@ func slowEndpoint(t *testing.T) (url string, asked <-chan struct{}, goOn func())
 	return srv.URL + "/v1", in, goOn
 }
 
+// rationedEndpoint answers as many requests as it is given leave to, and all of
+// them once it is let go.
+func rationedEndpoint(t *testing.T) (url string, allow func(int), goOn func()) {
+	t.Helper()
+	leave := make(chan struct{}, 1000)
+	var once sync.Once
+	goOn = func() { once.Do(func() { close(leave) }) }
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-leave
+		w.Write([]byte(`{"model":"m","choices":[{"message":{"content":"ANSWER: 1"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`))
+	}))
+	t.Cleanup(srv.Close)
+	t.Cleanup(goOn)
+	allow = func(n int) {
+		for range n {
+			leave <- struct{}{}
+		}
+	}
+	return srv.URL + "/v1", allow, goOn
+}
+
 // runOn starts a run of two tasks, one call at a time, on a connection.
 func (l *living) runOn(t *testing.T, endpoint string) string {
+	t.Helper()
+	return l.runOf(t, endpoint, 2, 1)
+}
+
+// runOf starts a run of n tasks on a connection.
+func (l *living) runOf(t *testing.T, endpoint string, n, concurrency int) string {
 	t.Helper()
 	var c, q, r struct{ ID string }
 	l.call(t, "POST", "/v1/connections", map[string]any{"name": "slow", "base_url": endpoint, "model_id": "m", "api_key": "k"}, &c)
 	l.call(t, "POST", "/v1/quotes", map[string]any{
 		"selection": map[string]any{"profile_ids": []string{"arithmetic@1"}}, "model": map[string]any{"kind": "connection", "connection_id": c.ID},
-		"coverage": map[string]any{"sample_count": 2}, "max_charge_microusd": "1000000", "concurrency": 1,
+		"coverage": map[string]any{"sample_count": n}, "max_charge_microusd": "1000000", "concurrency": concurrency,
 	}, &q)
 	if status := l.call(t, "POST", "/v1/runs", map[string]any{"quote_id": q.ID}, &r, "Idempotency-Key", "run on "+endpoint); status != 200 || r.ID == "" {
 		t.Fatalf("the run answers %d", status)
