@@ -35,10 +35,11 @@ var (
 	_ web.Ender         = (*access.Store)(nil)
 )
 
-// Turns a minute: of one address that begins sign-ins, and of whatever is tried
-// for one account.
+// Turns a minute: of one address that begins sign-ins or asks for tokens, and
+// of whatever is tried for one account.
 const (
 	signInRate = 10
+	asksRate   = 60
 	triesRate  = 10
 )
 
@@ -108,7 +109,7 @@ func (s *service) people(o options) *identity.Service {
 func (s *service) accounts(o options, people *identity.Service) *accounts.Handlers {
 	a := s.store.Access()
 	h := &accounts.Handlers{
-		Money: s.store, Access: a, People: people, Often: ratelimit.New(signInRate), Origin: o.signIn.origin, Now: s.store.Now,
+		Money: s.store, Access: a, People: people, Often: ratelimit.New(signInRate), Asks: ratelimit.New(asksRate), Origin: o.signIn.origin, Now: s.store.Now,
 		Fault: func(_ context.Context, err error) { s.log.Error("request failed", "error", err.Error()) },
 	}
 	if o.signIn.origin == "" {

@@ -72,6 +72,9 @@ func TestAccounts_AUT25_OperatorApproves(t *testing.T) {
 	if out := do("accounts", "list").ok(t).stdout; !strings.Contains(out, "disabled") || strings.Contains(out, "waits") {
 		t.Errorf("list:\n%s", out)
 	}
+	if r := do("accounts", "approve", "bob@example.org", "--workspace", "main"); r.status != 2 || !strings.Contains(r.stderr, "accounts enable bob@example.org") {
+		t.Errorf("an account that is kept out is approved: %d %s", r.status, r.stderr)
+	}
 	do("accounts", "enable", "bob@example.org").ok(t)
 	out := do("audit-log", "--json").ok(t).stdout
 	var actions []string
@@ -119,5 +122,38 @@ func TestServe_SignInFlags(t *testing.T) {
 				t.Errorf("%d %s", r.status, r.stderr)
 			}
 		})
+	}
+}
+
+// Keys have ends and ceilings, are listed without their secrets, and have
+// successors.
+func TestKeys_Commands(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	registered(t, dir)
+	do := func(args ...string) ran { return run(t, append(args, "--data", dir)...) }
+	for _, more := range [][]string{
+		{"--days", "-1"}, {"--days", "4000"}, {"--ceiling", "0"}, {"--ceiling", "many"}, {"--ceiling", "5", "--scopes", "keys:admin"}, {"--scopes", "root"}, {"--name", strings.Repeat("x", 81)},
+	} {
+		args := append([]string{"keys", "create", "--workspace", "main", "--name", "ci", "--scopes", "eval:read"}, more...)
+		if r := do(args...); r.status != 2 || !strings.Contains(r.stderr, "(invalid_input)") || r.stdout != "" {
+			t.Errorf("%v: %d %s%s", more, r.status, r.stdout, r.stderr)
+		}
+	}
+	key := strings.TrimSpace(do("keys", "create", "--workspace", "main", "--name", "ci \x1b[31m", "--scopes", "eval:write,eval:read", "--days", "30", "--ceiling", "25").ok(t).stdout)
+	prefix := key[:12]
+	next := strings.TrimSpace(do("keys", "rotate", prefix, "--overlap", "2h").ok(t).stdout)
+	if next == key || next[:4] != "erk_" {
+		t.Errorf("the successor is %s", next)
+	}
+	for _, args := range [][]string{{"keys", "rotate", prefix, "--overlap", "25h"}, {"keys", "rotate", "erk_00000000"}, {"keys", "rotate", next}, {"keys", "list", "--workspace", "none"}} {
+		if r := do(args...); r.status != 2 || r.stdout != "" || strings.Contains(r.stderr, next) {
+			t.Errorf("%v: %d %s%s", args, r.status, r.stdout, r.stderr)
+		}
+	}
+	do("keys", "revoke", next[:12]).ok(t)
+	out := do("keys", "list", "--workspace", "main").ok(t).stdout
+	if strings.Count(out, "\n") != 3 || strings.Count(out, "$0.00 of $25.00") != 2 || strings.Count(out, "revoked") != 1 || !strings.Contains(out, "eval:read,eval:write") || strings.Contains(out, key) || strings.Contains(out, "\x1b") {
+		t.Errorf("list:\n%s", out)
 	}
 }

@@ -96,6 +96,9 @@ func (o *open) approved(ctx context.Context, sys System, name string) (core.User
 	email := identity.Address(name)
 	if email != "" {
 		u, err := a.UserByEmail(ctx, email)
+		if err == nil && u.State != core.UserActive {
+			return u, refuse("invalid_input", "this account is kept out; nothing was changed. 'evalrouterd accounts enable %s' lets it in again", plain.Line(u.Email))
+		}
 		if !errors.Is(err, &core.Refusal{Code: core.NotFound}) {
 			return u, err
 		}

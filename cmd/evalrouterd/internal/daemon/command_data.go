@@ -17,12 +17,10 @@ import (
 	"github.com/evalrouter/evalrouter/bundle/builtin"
 	"github.com/evalrouter/evalrouter/bundle/manifests"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
-	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -303,87 +301,6 @@ func grouped(m usd.Micro) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
-}
-
-func keysCreateCommand(f *flagSet) action {
-	data := f.data()
-	workspace := f.StringLong("workspace", "", "`WORKSPACE` that the key acts for")
-	name := f.StringLong("name", "", "`NAME` of the key")
-	scopes := f.StringLong("scopes", "", "`SCOPES` by comma: "+strings.Join(httpapi.Scopes(), ","))
-	return func(ctx context.Context, sys System, _ []string) error {
-		at, err := data(sys)
-		if err != nil {
-			return err
-		}
-		list := strings.FieldsFunc(*scopes, func(r rune) bool { return r == ',' || r == ' ' })
-		for _, s := range list {
-			if !slices.Contains(httpapi.Scopes(), s) {
-				return refuse("invalid_input", "a scope is not known; the scopes are %s. No key was made", strings.Join(httpapi.Scopes(), ", "))
-			}
-		}
-		if *workspace == "" || *name == "" || len(*name) > 80 || len(list) == 0 {
-			return refuse("invalid_input", "a key needs --workspace, --name (at most 80 characters) and --scopes; no key was made")
-		}
-		return withData(ctx, at, func(o *open) error { return createKey(ctx, sys, o, *workspace, *name, list) })
-	}
-}
-
-func createKey(ctx context.Context, sys System, o *open, workspace, name string, scopes []string) error {
-	w, err := o.member(ctx, workspace)
-	if err != nil {
-		return err
-	}
-	if err := o.unlock(ctx); err != nil {
-		return err
-	}
-	key, err := seal.NewKey(seal.APIKey, rand.Reader)
-	if err != nil {
-		return err
-	}
-	slices.Sort(scopes)
-	row := core.APIKey{ID: newID(), Workspace: w.ID, Name: name, Prefix: key.Prefix(), MAC: o.master.MAC(key), Scopes: slices.Compact(scopes)}
-	if err := o.store.Access().AddKey(ctx, row, operator()); err != nil {
-		return err
-	}
-	fmt.Fprintf(sys.Stderr, "Key %s for workspace %s. It is shown once; keep it in a secret manager.\n", row.Prefix, w.ID)
-	fmt.Fprintln(sys.Stdout, key.Reveal())
-	return nil
-}
-
-// operator is whoever runs commands on the machine, for the log of changes.
-func operator() core.By { return core.By{Entry: newCallID(), Actor: "operator"} }
-
-// keysRevokeCommand ends a key. It is named by its prefix: whoever gives the key
-// itself has put a secret among the arguments.
-func keysRevokeCommand(f *flagSet) action {
-	data := f.data()
-	return func(ctx context.Context, sys System, operands []string) error {
-		at, err := data(sys)
-		if err != nil {
-			return err
-		}
-		prefix := operands[0]
-		if len(prefix) > seal.PrefixLen {
-			return refuse("secret_in_arguments", "that is more than a key's prefix, and arguments can be read by everybody on this machine; nothing was done. Name the key by its first %d characters", seal.PrefixLen)
-		}
-		return withData(ctx, at, func(o *open) error {
-			k, ok, err := o.store.Access().KeyByPrefix(ctx, prefix)
-			switch {
-			case err != nil:
-				return err
-			case !ok:
-				return refuse("not_found", "there is no key with this prefix here; nothing was done")
-			case k.RevokedAt != 0:
-				fmt.Fprintf(sys.Stdout, "Key %s of workspace %s had ended already.\n", k.Prefix, k.Workspace)
-				return nil
-			}
-			if err := o.store.Access().RevokeKey(ctx, k.Workspace, k.ID, operator()); err != nil {
-				return err
-			}
-			fmt.Fprintf(sys.Stdout, "Key %s (%s) of workspace %s has ended.\n", k.Prefix, plain.Line(k.Name), k.Workspace)
-			return nil
-		})
-	}
 }
 
 // keysResetCommand makes a master key in the place of one that is lost.

@@ -68,7 +68,7 @@ func (h *harness) accounts(o *httpapi.Options, master *seal.Master) {
 		Now: h.store.Now, Scopes: httpapi.Scopes(), Origin: origin, Guesses: oauth.NewGuesses(),
 	}
 	h.who = &accounts.Handlers{
-		Money: h.store, Access: a, People: people, SignIn: signIn, Often: ratelimit.New(10), Origin: origin, Now: h.store.Now,
+		Money: h.store, Access: a, People: people, SignIn: signIn, Often: ratelimit.New(10), Asks: ratelimit.New(60), Origin: origin, Now: h.store.Now,
 		Fault: func(_ context.Context, err error) { h.t.Errorf("a fault of a form: %v", err) },
 	}
 	o.Sessions, o.WebOrigin = sessions{a, master}, origin

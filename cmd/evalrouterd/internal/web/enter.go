@@ -48,6 +48,9 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request, v *visitor) er
 		http.Redirect(w, r, to("/verify", after), http.StatusSeeOther)
 		return nil
 	}
+	if errors.Is(err, &core.Refusal{Code: identity.NotSent}) {
+		s.o.Log.Warn("a mail was not sent", "error", err.Error())
+	}
 	bad, status, err := shown(err)
 	if err != nil {
 		return err

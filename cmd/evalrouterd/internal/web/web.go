@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -161,6 +162,7 @@ const maxForm = 32 << 10
 
 func (s *Server) serve(rt Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		defer s.caught(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy())
 		h.Set("X-Frame-Options", "DENY")
@@ -185,6 +187,14 @@ func (s *Server) serve(rt Route) http.HandlerFunc {
 		if err != nil && !errors.Is(err, errAnswered) {
 			s.fail(w, r, v, err)
 		}
+	}
+}
+
+// caught turns a panic into an answer, if there was none, and a line of the log.
+func (s *Server) caught(w http.ResponseWriter, r *http.Request) {
+	if p := recover(); p != nil {
+		s.o.Log.Error("page panicked", "path", r.Pattern, "stack", string(debug.Stack()))
+		http.Error(w, "The service failed; its log says more.", http.StatusInternalServerError)
 	}
 }
 
@@ -260,7 +270,7 @@ func statusOf(c core.Code) int {
 		return http.StatusForbidden
 	case identity.TooOften:
 		return http.StatusTooManyRequests
-	case identity.NotSent:
+	case identity.NotSent, core.StorageLow:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusUnprocessableEntity

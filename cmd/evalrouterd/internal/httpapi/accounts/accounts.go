@@ -41,8 +41,9 @@ type Handlers struct {
 	// People makes and ends keys. SignIn is nil where nobody signs in.
 	People *identity.Service
 	SignIn *oauth.Service
-	// Often bounds beginnings of sign-ins by address.
-	Often *ratelimit.Limiter
+	// Often bounds beginnings of sign-ins by address, and Asks everything else
+	// that is asked without a credential here.
+	Often, Asks *ratelimit.Limiter
 	// Origin is where browsers find the service, "" where there are no pages.
 	Origin string
 	Now    func() core.Micros

@@ -64,8 +64,12 @@ func (h *Handlers) form(fn func(r *http.Request, f url.Values) (any, error)) htt
 			h.off(w)
 			return
 		}
-		f, err := readForm(w, r)
+		var f url.Values
 		var out any
+		err := h.bounded(h.Asks, r)
+		if err == nil {
+			f, err = readForm(w, r)
+		}
 		if err == nil {
 			out, err = fn(r, f)
 		}
@@ -137,17 +141,18 @@ func (h *Handlers) write(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(b, '\n'))
 }
 
-// begins bounds how often an address begins a sign-in.
-func (h *Handlers) begins(r *http.Request) error {
+// bounded refuses an address that asks more often than a limiter lets it.
+// Loopback is a proxy that speaks for many.
+func (h *Handlers) bounded(l *ratelimit.Limiter, r *http.Request) error {
 	from, ok := ratelimit.Network(r.RemoteAddr)
 	if !ok {
 		return nil
 	}
-	wait := h.Often.Take(from, time.UnixMicro(int64(h.Now())))
+	wait := l.Take(from, time.UnixMicro(int64(h.Now())))
 	if wait == 0 {
 		return nil
 	}
-	return &oauth.Error{Code: "temporarily_unavailable", Description: "too many sign-ins begin at this address; wait as Retry-After says", Wait: int(math.Ceil(wait.Seconds()))}
+	return &oauth.Error{Code: "temporarily_unavailable", Description: "this address asks too often; wait as Retry-After says", Wait: int(math.Ceil(wait.Seconds()))}
 }
 
 // deviceAnswer is RFC 8628's.
@@ -163,7 +168,7 @@ type deviceAnswer struct {
 const second = 1_000_000
 
 func (h *Handlers) device(r *http.Request, f url.Values) (any, error) {
-	if err := h.begins(r); err != nil {
+	if err := h.bounded(h.Often, r); err != nil {
 		return nil, err
 	}
 	d, err := h.SignIn.Begin(r.Context(), oauth.NewDevice{

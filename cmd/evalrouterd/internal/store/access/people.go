@@ -36,12 +36,22 @@ func scanRegistration(r Row) (g core.Registration, err error) {
 	return g, missing(err, "registration")
 }
 
+// maxRegistrations is how many wait at most: whoever registers is a stranger.
+const maxRegistrations = 10_000
+
 // AddRegistration keeps what somebody registers with until it is verified. The
 // same browser's earlier one is replaced.
 func (s *Store) AddRegistration(ctx context.Context, g core.Registration) error {
 	return s.ask(ctx, func(t Tx) error {
 		if _, err := t.Exec(`DELETE FROM registrations WHERE browser_mac = $1`, g.Browser); err != nil {
 			return err
+		}
+		var n int
+		if err := t.Row(`SELECT count(*) FROM registrations`).Scan(&n); err != nil {
+			return err
+		}
+		if n >= maxRegistrations {
+			return core.Refuse(core.StorageLow, "Too many registrations wait here. Try again in a day, or ask the operator.")
 		}
 		_, err := t.Exec(`INSERT INTO registrations (id, browser_mac, email, name, password, code_mac, address, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			g.ID, g.Browser, g.Email, g.Name, g.Password, g.Code, g.Address, int64(t.Now()), int64(g.ExpiresAt))
