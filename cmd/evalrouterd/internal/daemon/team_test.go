@@ -1,14 +1,17 @@
 package daemon_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -18,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // guest is a browser without a screen.
@@ -278,4 +282,83 @@ func forms(secret string) []string {
 		out = append(out, b[4:len(b)-4]) // the ends depend on neighbours
 	}
 	return out
+}
+
+// postbox takes mails on loopback and gives their text.
+func postbox(t *testing.T) (address string, mails <-chan string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, done := make(chan string, 10), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(c, "220 test\r\n")
+			in, text, data := bufio.NewReader(c), "", false
+			for {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					break
+				}
+				switch {
+				case data && line != ".\r\n":
+					text += line
+				case strings.HasPrefix(line, "DATA"):
+					data = true
+					fmt.Fprint(c, "354 go on\r\n")
+				case strings.HasPrefix(line, "QUIT"):
+					fmt.Fprint(c, "221 bye\r\n")
+				default:
+					data = false
+					fmt.Fprint(c, "250 ok\r\n")
+				}
+			}
+			c.Close()
+			out <- text
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return l.Addr().String(), out
+}
+
+// TestTeam_AUT25_Mail: with a mail server an account begins when the mailed
+// code is typed, and the operator need not do anything.
+func TestTeam_AUT25_Mail(t *testing.T) {
+	t.Parallel()
+	address, mails := postbox(t)
+	dir := t.TempDir()
+	furnish(t, dir)
+	settings := filepath.Join(t.TempDir(), "mail.json")
+	if err := os.WriteFile(settings, fmt.Appendf(nil, `{"address":%q,"from":"EvalRouter <no-reply@example.org>"}`, address), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := launch(t, dir, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--mail-file", settings)
+	l.awaitBase(t)
+	g := l.guest(t)
+	g.open("/register").fill("/register", "email", "ada@example.org", "name", "Ada", "password", guestPassword)
+	var mail string
+	select {
+	case mail = <-mails:
+	case <-time.After(30 * time.Second):
+		t.Fatal("no mail came")
+	}
+	code := regexp.MustCompile(`[A-Z]{4}-[A-Z]{4}`).FindString(mail)
+	if !strings.Contains(mail, "To: <ada@example.org>") || code == "" || strings.Contains(mail, l.base+"/verify") {
+		t.Fatalf("the mail says:\n%s", mail)
+	}
+	if out := run(t, "accounts", "list", "--data", dir).ok(t).stdout; !strings.Contains(out, "waits for its code") {
+		t.Errorf("before the code was typed:\n%s", out)
+	}
+	g.fill("/verify", "code", code).fill("/setup", "name", "Ada's")
+	_, access, _ := g.authorized()
+	var who struct{ Account struct{ Email string } }
+	if status := l.ask(t, access, &who); status != 200 || who.Account.Email != "ada@example.org" {
+		t.Errorf("whoami %d %+v", status, who)
+	}
 }

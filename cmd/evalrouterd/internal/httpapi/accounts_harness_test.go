@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -27,19 +28,21 @@ import (
 const origin = "https://eval.example"
 
 // draws makes secrets that are the same each time.
-type draws struct {
-	n int
-}
+type draws struct{ n atomic.Int64 }
 
 func (d *draws) key(kind seal.Kind) (seal.Key, error) {
-	d.n++
-	return seal.NewKey(kind, counting{byte(d.n), byte(d.n >> 8)})
+	n := d.n.Add(1)
+	return seal.NewKey(kind, counting{byte(n), byte(n >> 8)})
+}
+
+func (d *draws) salt(b []byte) {
+	n := d.n.Add(1)
+	b[0], b[1] = byte(n), byte(n>>8)
 }
 
 func (d *draws) code() (string, error) {
-	d.n++
 	b := []byte("BCDFGHJK")
-	for i, n := 7, d.n; n > 0; i, n = i-1, n/20 {
+	for i, n := 7, d.n.Add(1); n > 0; i, n = i-1, n/20 {
 		b[i] = oauth.Alphabet[n%20]
 	}
 	return string(b), nil
@@ -64,7 +67,7 @@ func (h *harness) accounts(o *httpapi.Options, master *seal.Master) {
 		Now: h.store.Now, Origin: origin, Tries: ratelimit.New(1000),
 	}
 	signIn := &oauth.Service{
-		Store: a, Ender: a, People: a, Master: master, Draw: d.key, Code: d.code, Salt: func(b []byte) { d.n++; b[0], b[1] = byte(d.n), byte(d.n>>8) }, NewID: h.id("8"), NewEntry: entry,
+		Store: a, Ender: a, People: a, Master: master, Draw: d.key, Code: d.code, Salt: d.salt, NewID: h.id("8"), NewEntry: entry,
 		Now: h.store.Now, Scopes: httpapi.Scopes(), Origin: origin, Guesses: oauth.NewGuesses(),
 	}
 	h.who = &accounts.Handlers{
