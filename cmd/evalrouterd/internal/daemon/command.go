@@ -49,7 +49,7 @@ func commands() []command {
 		{"feedback mark", "ID STATUS", "say what became of it: received, triaged, resolved or declined", feedbackMarkCommand},
 		{"keys create", "", "make an API key; it is shown once", keysCreateCommand},
 		{"keys list", "", "list the API keys of a workspace", keysListCommand},
-		{"keys rotate", "PREFIX", "make an API key's successor; both are good for a while", keysRotateCommand},
+		{"keys rotate", "PREFIX", "make an API key's successor; both are good for a while", keysSucceedCommand},
 		{"keys revoke", "PREFIX", "end an API key at once; its prefix was shown when it was made", keysRevokeCommand},
 		{"keys reset", "", "replace a lost master key; stored keys become void", keysResetCommand},
 		{"accounts list", "", "list accounts, and who waits to be let in", accountsListCommand},

@@ -138,8 +138,8 @@ func ends(k core.APIKey, now core.Micros) string {
 	return stamp(k.ExpiresAt)
 }
 
-// keysRotateCommand makes a key's successor.
-func keysRotateCommand(f *flagSet) action {
+// keysSucceedCommand makes a key's successor.
+func keysSucceedCommand(f *flagSet) action {
 	data := f.data()
 	overlap := f.DurationLong("overlap", time.Hour, "`TIME` for which the old key is good too, at most a day; 0 ends it at once")
 	return func(ctx context.Context, sys System, operands []string) error {
