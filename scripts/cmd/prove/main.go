@@ -35,8 +35,9 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
-  browser   sign in with a real Chromium and the keyboard alone, and look at every page at both widths; -pictures
-            keeps what it saw. EVALROUTER_TEST_CHROMIUM names the browser, or it is on the PATH
+  browser   sign in with a real Chromium and the keyboard alone, with the command line of EVALROUTER_TEST_BIN too,
+            and look at every page at both widths; -pictures keeps what it saw. EVALROUTER_TEST_CHROMIUM names the
+            browser, or it is on the PATH
   refresh   N rounds (100) in which fifty clients refresh one sign-in at once
   langsmith           play N histories (50) of the LangSmith connector with as many roots as -roots (100000) on a
                       virtual clock; -seeds is another name of -n
