@@ -77,6 +77,7 @@ func broken() map[string][][]string {
 		"own benchmarks below":               {{d + "byob -> " + d + "store"}},
 		"people are decided below":           {{d + "oauth -> " + d + "store/access"}, {d + "identity -> database/sql"}},
 		"pages beside the API":               {{d + "web -> " + d + "httpapi"}},
+		"a browser is for tests":             {{d + "web -> " + d + "web/webtest"}},
 		"one hash of passwords":              {{d + "identity -> golang.org/x/crypto/argon2"}},
 		"one sender of mail":                 {{d + "identity -> net/smtp"}},
 		"engine and store apart":             {{d + "engine -> " + d + "store"}},

@@ -228,6 +228,10 @@ func serviceRules() []Rule {
 			Why:  "a page shows and asks; it speaks to no model, and needs no library for it",
 		},
 		{
+			Name: "a browser is for tests", From: []string{"ours"}, Except: []string{daemon + "/web/webtest/..."},
+			Deny: []string{daemon + "/web/webtest/..."}, Why: "what drives a browser is linked into no program",
+		},
+		{
 			Name: "one hash of passwords", From: []string{"ours"}, Except: []string{daemon + "/password/..."},
 			Deny: []string{"golang.org/x/crypto/argon2/..."}, Why: "the costs of a password's hash stand in one place",
 		},

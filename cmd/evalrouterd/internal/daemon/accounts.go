@@ -35,12 +35,13 @@ var (
 	_ web.Ender         = (*access.Store)(nil)
 )
 
-// Turns a minute: of one address that begins sign-ins or asks for tokens, and
-// of whatever is tried for one account.
+// Turns a minute: of one address that begins sign-ins or asks for tokens, of
+// whatever is tried for one account, and of mails to one address.
 const (
 	signInRate = 10
 	asksRate   = 60
 	triesRate  = 10
+	mailRate   = 1
 )
 
 // signIn is how people sign in at a service. The zero value is a service where
@@ -97,7 +98,7 @@ func (s *service) people(o options) *identity.Service {
 	a := s.store.Access()
 	out := &identity.Service{
 		People: a, Sessions: a, Members: a, Keys: a, Hasher: password.New(password.Usual(), rand.Reader), Master: s.master, Draw: drawKey, Code: drawCode,
-		NewID: newID, NewEntry: newCallID, Now: s.store.Now, Origin: o.signIn.origin, Tries: ratelimit.New(triesRate),
+		NewID: newID, NewEntry: newCallID, Now: s.store.Now, Origin: o.signIn.origin, Tries: ratelimit.New(triesRate), Mails: ratelimit.New(mailRate),
 	}
 	if o.signIn.mail != nil {
 		out.Mail = o.signIn.mail

@@ -43,6 +43,12 @@ func TestAccounts_AUT25_OperatorApproves(t *testing.T) {
 	dir := t.TempDir()
 	registered(t, dir, "ada@example.org", "bob@example.org", "bob@example.org")
 	do := func(args ...string) ran { return run(t, append(args, "--data", dir)...) }
+	short, secret := filepath.Join(dir, "short"), filepath.Join(dir, "secret")
+	for file, text := range map[string]string{short: "short", secret: "a password that is new\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if out := do("accounts", "list").ok(t).stdout; strings.Count(out, "waits for approval") != 3 || strings.Contains(out, "\x1b") {
 		t.Errorf("list:\n%s", out)
 	}
@@ -62,11 +68,17 @@ func TestAccounts_AUT25_OperatorApproves(t *testing.T) {
 		{"not_found", []string{"accounts", "approve", "ada@example.org", "--workspace", "none"}},
 		{"invalid_input", []string{"accounts", "approve", "ada@example.org", "--role", "king"}},
 		{"invalid_input", []string{"audit-log", "--limit", "0"}},
+		{"invalid_input", []string{"accounts", "password", "ada@example.org", "--file", short}},
+		{"invalid_input", []string{"accounts", "password", "ada@example.org"}},
+		{"not_found", []string{"accounts", "password", "eve@example.org", "--file", secret}},
 		{"command_unknown", []string{"accounts", "remove", "ada@example.org"}},
 	} {
 		if r := do(tt.args...); r.status != 2 || !strings.Contains(r.stderr, "("+tt.code+")") && !strings.Contains(r.stderr, tt.code) {
 			t.Errorf("%v: %d %s", tt.args, r.status, r.stderr)
 		}
+	}
+	if out := do("accounts", "password", "ada@example.org", "--file", secret).ok(t).stdout; !strings.Contains(out, "has the new password") || strings.Contains(out, "is new") {
+		t.Errorf("password: %s", out)
 	}
 	do("accounts", "disable", "bob@example.org").ok(t)
 	if out := do("accounts", "list").ok(t).stdout; !strings.Contains(out, "disabled") || strings.Contains(out, "waits") {
@@ -85,7 +97,7 @@ func TestAccounts_AUT25_OperatorApproves(t *testing.T) {
 		}
 		actions = append(actions, l.Action)
 	}
-	if got := strings.Join(actions, " "); got != "account.active account.disabled account.verified member.added account.verified" {
+	if got := strings.Join(actions, " "); got != "account.active account.disabled account.password account.verified member.added account.verified" {
 		t.Errorf("the log says %s", got)
 	}
 	if out := do("audit-log", "--workspace", "main").ok(t).stdout; strings.Count(out, "\n") != 2 || !strings.Contains(out, "member.added") {

@@ -56,6 +56,7 @@ func commands() []command {
 		{"accounts approve", "EMAIL", "let in who registered, and make them a member of a workspace", accountsApproveCommand},
 		{"accounts disable", "EMAIL", "keep an account out: its sign-ins and the keys that it made end", accountsStateCommand(core.UserDisabled, "%s is kept out. Sign-ins have ended, and the keys that the account made.\n")},
 		{"accounts enable", "EMAIL", "let an account in again that was kept out; keys that ended stay so", accountsStateCommand(core.UserActive, "%s can sign in again.\n")},
+		{"accounts password", "EMAIL", "give an account another password, which its owner forgot", accountsPasswordCommand},
 		{"audit-log", "", "show who changed what about accounts, members and keys", auditLogCommand},
 		{"keys rotate-master", "", "make another master key and seal every provider key with it, while no service runs", keysRotateCommand},
 		{"migrate-to", "[POSTGRES]", "move an installation from its data directory to an empty PostgreSQL", migrateCommand},

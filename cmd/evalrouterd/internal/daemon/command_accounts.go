@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/password"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
@@ -149,6 +151,44 @@ func accountsStateCommand(state, said string) func(*flagSet) action {
 				return nil
 			})
 		}
+	}
+}
+
+// accountsPasswordCommand gives an account a password that its owner forgot.
+func accountsPasswordCommand(f *flagSet) action {
+	data := f.data()
+	file := f.StringLong("file", "", "a `FILE` with the new password, readable by its owner only")
+	return func(ctx context.Context, sys System, operands []string) error {
+		at, err := data(sys)
+		if err != nil {
+			return err
+		}
+		text, err := readSecretFile(*file)
+		if err != nil {
+			return refuse("invalid_input", "--file names no file with a password that can be used: %s; nothing was changed", reason(err))
+		}
+		email := identity.Address(operands[0])
+		if bad := password.Fit(text, email); bad != "" {
+			return refuse("invalid_input", "%s Nothing was changed", bad)
+		}
+		return withData(ctx, at, func(o *open) error {
+			u, err := o.store.Access().UserByEmail(ctx, email)
+			if errors.Is(err, &core.Refusal{Code: core.NotFound}) {
+				return refuse("not_found", "there is no account with this address; nothing was changed")
+			}
+			if err != nil {
+				return err
+			}
+			hash, err := password.New(password.Usual(), rand.Reader).Hash(ctx, text)
+			if err != nil {
+				return err
+			}
+			if err := o.store.Access().SetPassword(ctx, u.ID, hash, "", operator()); err != nil {
+				return err
+			}
+			fmt.Fprintf(sys.Stdout, "%s has the new password. Every browser and terminal was signed out.\n", plain.Line(u.Email))
+			return nil
+		})
 	}
 }
 

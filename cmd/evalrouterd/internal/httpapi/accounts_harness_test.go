@@ -64,7 +64,7 @@ func (h *harness) accounts(o *httpapi.Options, master *seal.Master) {
 	entry := func() string { return uuid.Must(uuid.NewV7()).String() }
 	people := &identity.Service{
 		People: a, Sessions: a, Members: a, Keys: a, Hasher: password.New(password.Costs{KiB: 64, Passes: 1}, counting{1, 3}), Master: master, Draw: d.key, Code: d.code, NewID: h.id("9"), NewEntry: entry,
-		Now: h.store.Now, Origin: origin, Tries: ratelimit.New(1000),
+		Now: h.store.Now, Origin: origin, Tries: ratelimit.New(1000), Mails: ratelimit.New(1),
 	}
 	signIn := &oauth.Service{
 		Store: a, Ender: a, People: a, Master: master, Draw: d.key, Code: d.code, Salt: d.salt, NewID: h.id("8"), NewEntry: entry,

@@ -68,8 +68,9 @@ type Service struct {
 	Mail Mailer
 	// Origin is where people find the service, for mails.
 	Origin string
-	// Tries bounds how often one address is tried.
-	Tries *ratelimit.Limiter
+	// Tries bounds how often one address is tried, and Mails how often it is
+	// written to: whoever asks for a mail need not be who gets it.
+	Tries, Mails *ratelimit.Limiter
 }
 
 // Codes of a refusal that a page shows as it is.
@@ -169,6 +170,9 @@ func (s *Service) mailCode(ctx context.Context, g core.Registration) error {
 			"If it was not you, do nothing: nothing happened.\n", s.Origin, s.Origin)
 	case !errors.Is(err, &core.Refusal{Code: core.NotFound}):
 		return err
+	}
+	if !s.mayWrite(g.Email) {
+		return core.Refuse(TooOften, "A mail went to this address a moment ago. Wait a minute, then try again.")
 	}
 	if err := s.People.AddRegistration(ctx, g); err != nil {
 		return err
@@ -307,6 +311,10 @@ func (s *Service) mayTry(what string) error {
 		return core.Refuse(TooOften, "That was tried too often. Try again in a minute.")
 	}
 	return nil
+}
+
+func (s *Service) mayWrite(to string) bool {
+	return s.Mails.Take(to, time.UnixMicro(int64(s.Now()))) == 0
 }
 
 // personName refuses what is no name.

@@ -91,7 +91,7 @@ func (s *Service) Invite(ctx context.Context, a Acting, email string, role core.
 	if err := s.Members.Invite(ctx, i, s.by(a)); err != nil {
 		return false, err
 	}
-	if s.Mail == nil {
+	if s.Mail == nil || !s.mayWrite(to) {
 		return false, nil
 	}
 	// Names are the inviter's text: a stranger's words do not go into our mail.

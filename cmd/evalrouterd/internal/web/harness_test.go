@@ -35,16 +35,17 @@ import (
 // house is a service with its pages, a clock that only tests move and a post
 // box.
 type house struct {
-	t      *testing.T
-	store  *store.Store
-	people *identity.Service
-	signIn *oauth.Service
-	web    *web.Server
-	server *httptest.Server
-	now    atomic.Int64
-	mu     sync.Mutex
-	mails  []mail
-	log    bytes.Buffer
+	t       *testing.T
+	store   *store.Store
+	people  *identity.Service
+	signIn  *oauth.Service
+	web     *web.Server
+	options web.Options
+	server  *httptest.Server
+	now     atomic.Int64
+	mu      sync.Mutex
+	mails   []mail
+	log     bytes.Buffer
 }
 
 type mail struct{ to, subject, text string }
@@ -118,7 +119,7 @@ func newHouse(t *testing.T, mailed bool) *house {
 	entry := func() string { return uuid.Must(uuid.NewV7()).String() }
 	h.people = &identity.Service{
 		People: a, Sessions: a, Members: a, Keys: a, Hasher: password.New(password.Costs{KiB: 64, Passes: 1}, rand.Reader), Master: master, Draw: draw, Code: code, NewID: uuid.NewString, NewEntry: entry,
-		Now: h.store.Now, Origin: origin, Tries: ratelimit.New(10),
+		Now: h.store.Now, Origin: origin, Tries: ratelimit.New(10), Mails: ratelimit.New(1),
 	}
 	if mailed {
 		h.people.Mail = h
@@ -128,11 +129,11 @@ func newHouse(t *testing.T, mailed bool) *house {
 		Store: a, Ender: a, People: a, Master: master, Draw: draw, Code: code, Salt: func(b []byte) { rand.Read(b) }, NewID: uuid.NewString, NewEntry: entry,
 		Now: h.store.Now, Scopes: scopes, Origin: origin, Guesses: oauth.NewGuesses(),
 	}
-	h.web, err = web.New(web.Options{
+	h.options = web.Options{
 		People: h.people, SignIn: h.signIn, Reader: a, Ender: a, Money: h.store, Master: master, Often: ratelimit.New(10), Random: func(b []byte) { rand.Read(b) }, Scopes: scopes, Origin: origin,
 		Log: slog.New(slog.NewJSONHandler(&h.log, nil)),
-	})
-	if err != nil {
+	}
+	if h.web, err = web.New(h.options); err != nil {
 		t.Fatal(err)
 	}
 	h.server.Start()

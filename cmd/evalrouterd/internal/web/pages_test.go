@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/oauth"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
 
 // TestRegister_AUT25_MailedCode: an account begins with a code that was mailed
@@ -30,7 +32,9 @@ func TestRegister_AUT25_MailedCode(t *testing.T) {
 	b.fill("/verify", "code", strings.ToLower(strings.ReplaceAll(code, "-", " "))).sees(200, "Set up your workspace")
 	b.fill("/setup", "name", "Ada's").sees(200, "Profile", "ada@example.org", "verified by mail")
 
-	again := h.browser() // the address has an account: the page is the same, the mail is not
+	again := h.browser()
+	again.get("/register").fill("/register", "email", "ada@example.org", "name", "Eve", "password", "another password").sees(429, "A mail went to this address a moment ago")
+	h.now.Add(60_000_000) // the address has an account: the page is the same, the mail is not
 	again.get("/register").fill("/register", "email", "ada@example.org", "name", "Eve", "password", "another password").sees(200, "Verify your address", "ada@example.org")
 	last := h.mails[len(h.mails)-1]
 	if last.to != "ada@example.org" || !strings.Contains(last.subject, "already") || regexp.MustCompile(`[A-Z]{4}-[A-Z]{4}`).MatchString(last.text) {
@@ -192,6 +196,29 @@ func TestCookies(t *testing.T) {
 	use(second).sees(200, "Profile")
 	b.get("/settings").fill("/logout").sees(200, "Sign in")
 	use(second).sees(200, "Sign in")
+}
+
+// TestCookies_TLS: over TLS a cookie goes to this host alone, never in the
+// clear and never to a script.
+func TestCookies_TLS(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, false)
+	o := h.options
+	o.Origin = "https://eval.example"
+	s, err := web.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "https://eval.example/login", nil)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	c := w.Result().Cookies()
+	if w.Code != 200 || len(c) != 1 || c[0].Name != "__Host-evr-early" || !c[0].Secure || !c[0].HttpOnly || c[0].SameSite != http.SameSiteLaxMode || c[0].Path != "/" || c[0].Domain != "" {
+		t.Errorf("%d, cookies %+v", w.Code, c)
+	}
+	if w.Header().Get("Strict-Transport-Security") == "" {
+		t.Error("browsers are not told to stay with TLS")
+	}
 }
 
 // TestNext: a sign-in leads to pages of this service and nowhere else.
