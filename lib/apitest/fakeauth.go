@@ -44,6 +44,7 @@ type auth struct {
 	refresh    map[string]*pair
 	rotations  int
 	agents     []string // what devices were called
+	onToken    func()   // before the answer of the token endpoint
 }
 
 type grantCode struct{ challenge, redirect string }
@@ -83,6 +84,14 @@ func (f *Fake) AddWorkspace(id, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.auth.workspaces = append(f.auth.workspaces, f.workspaceRecord(id, name))
+}
+
+// OnToken calls fn after a request for tokens took effect and before it is
+// answered. nil calls nothing.
+func (f *Fake) OnToken(fn func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.auth.onToken = fn
 }
 
 // Rotations is how many refresh tokens were replaced.
@@ -128,8 +137,11 @@ func (f *Fake) signInPages() {
 			if formed && r.PostForm.Get("client_id") == "evalrouter-cli" {
 				out, refused = fn(r.PostForm)
 			}
-			lost := f.takeFault("POST "+path, true) != nil
+			lost, then := f.takeFault("POST "+path, true) != nil, f.auth.onToken
 			f.mu.Unlock()
+			if then != nil && path == "/v1/auth/token" {
+				then()
+			}
 			if lost {
 				panic(http.ErrAbortHandler) // net/http closes the connection
 			}

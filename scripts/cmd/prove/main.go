@@ -20,6 +20,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove browser [-pictures DIR]
        scripts/prove refresh [-n N]
+       scripts/prove signin [-n N]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
 
   sim       play N seeded histories of the engine, each twice (500)
@@ -34,6 +35,8 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants
   mutants   break the code in each known way, at most N, and see a test fail (all);
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
+  signin    50 processes meet at the end of a token, N rounds (100), and a process dies N times between the
+            next pair of tokens and the file that keeps it
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
   browser   sign in with a real Chromium and the keyboard alone, with the command line of EVALROUTER_TEST_BIN too,
             and look at every page at both widths; -pictures keeps what it saw. EVALROUTER_TEST_CHROMIUM names the
@@ -83,6 +86,8 @@ func run(args []string) int {
 		err = mutants(*n, *only)
 	case "scoring":
 		err = scoring()
+	case "signin":
+		err = signin(orElse(*n, 100))
 	case "fuzz":
 		err = fuzz(*each, *wanted)
 	case "browser":
@@ -196,6 +201,15 @@ func pg(n int) error {
 		return err
 	}
 	return takeover()
+}
+
+// signin has the command line as a test built it replace tokens at a service in
+// memory.
+func signin(n int) error {
+	fmt.Printf("signin: %d rounds of 50 processes, then %d kills\n", n, n)
+	_, err := sift(exec.Command("go", "test", "./cmd/evalrouter", "-count=1", "-timeout=1h", "-v", "-run=TestRacingRefresh|TestKilledRefresh",
+		"-signin.rounds="+strconv.Itoa(n), "-signin.processes=50", "-signin.kills="+strconv.Itoa(n)))
+	return err
 }
 
 // takeover prints how long the run of a killed worker stands still under the
