@@ -55,7 +55,7 @@ func TestEveryConventionHasATest(t *testing.T) {
 	}
 	for letter, n := range counts {
 		for i := 1; i <= n; i++ {
-			if name := fmt.Sprintf("%s%d", letter, i); !named[name] && !slices.Contains([]string{"G5", "G6", "G7"}, name) {
+			if name := fmt.Sprintf("%s%d", letter, i); !named[name] {
 				t.Errorf("no test is named for %s", name)
 			}
 		}

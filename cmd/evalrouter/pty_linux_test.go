@@ -459,12 +459,12 @@ func TestHiddenKey_CON02_M6(t *testing.T) {
 }
 
 // A terminal gets tables that fit, each with a next step.
-func TestTables_OUT05(t *testing.T) {
+func TestTables_OUT05_LST01_LST02(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	home := t.TempDir()
 	inTerminal(t, f, home, "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes").exit(0)
-	for _, args := range []string{"catalog", "catalog --models", "status", "connections list"} {
+	for _, args := range []string{"catalog", "catalog --models", "status", "connections list", "workspace list"} {
 		out := inTerminal(t, f, home, "", nil, strings.Fields(args)...).exit(0)
 		lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(out, "\r", "")), "\n")
 		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "Next: evalrouter ") {

@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 			}))
 			env.Defer(endpoint.Close)
 			env.Setenv("ENDPOINT", endpoint.URL+"/v1")
-			env.Defer(func() { checkKept(t, env.WorkDir+"/home", f.Token) })
+			env.Defer(func() { checkKept(t, env.WorkDir+"/home", f) })
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -117,7 +117,7 @@ func scriptEvalrouter(ts *testscript.TestScript, neg bool, args []string) {
 	if after := effects(scriptFake(ts)); want == 2 && after != before {
 		ts.Fatalf("exit code 2 says that nothing happened, and %d requests changed something", after-before)
 	}
-	for _, secret := range canaries(scriptFake(ts).Token) {
+	for _, secret := range append(canaries(scriptFake(ts).Token), scriptFake(ts).Secrets()...) {
 		if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), secret) {
 			ts.Fatalf("a secret was printed")
 		}
@@ -137,7 +137,14 @@ func canaries(token string) (out []string) {
 // checkKept looks through everything that a script's commands left in the home:
 // state, copies, logs, reports. Nothing of it holds a secret or can be read by
 // others.
-func checkKept(t *testing.T, home, token string) {
+func checkKept(t *testing.T, home string, f *apitest.Fake) {
+	for _, address := range f.Addresses() {
+		for _, secret := range append(f.Secrets(), f.Token) {
+			if strings.Contains(address, secret) {
+				t.Errorf("a secret stands in the address %s", address)
+			}
+		}
+	}
 	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -146,8 +153,8 @@ func checkKept(t *testing.T, home, token string) {
 		if err != nil {
 			return err
 		}
-		for _, secret := range canaries(token) {
-			if bytes.Contains(b, []byte(secret)) {
+		for _, secret := range append(canaries(f.Token), f.Secrets()...) {
+			if filepath.Base(path) != "credentials.json" && bytes.Contains(b, []byte(secret)) {
 				t.Errorf("%s holds a secret", path)
 			}
 		}

@@ -63,6 +63,7 @@ type Fake struct {
 	rates     map[string][2]usd.Micro // by route, where Reprice changed them
 	mine      ownData
 	said      []fakeFeedback
+	addresses []string // of every request
 	auth      auth
 	planShape string
 }
@@ -122,7 +123,12 @@ func NewFake(o Options) *Fake {
 	}
 	f.signInPages()
 	f.mux.Handle("/", http.HandlerFunc(f.unmatched))
-	f.server = httptest.NewServer(f.mux)
+	f.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		f.addresses = append(f.addresses, r.RequestURI)
+		f.mu.Unlock()
+		f.mux.ServeHTTP(w, r)
+	}))
 	f.mu.Lock() // a request may come before this function returns
 	f.URL = f.server.URL
 	f.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +85,29 @@ func (f *Fake) AddWorkspace(id, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.auth.workspaces = append(f.auth.workspaces, f.workspaceRecord(id, name))
+}
+
+// Secrets are all tokens and codes that were given out.
+func (f *Fake) Secrets() (out []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.auth.sessions {
+		out = append(out, s)
+	}
+	for s := range f.auth.refresh {
+		out = append(out, s)
+	}
+	for s := range f.auth.devices {
+		out = append(out, s)
+	}
+	return out
+}
+
+// Addresses are the requests that arrived, as they were asked for.
+func (f *Fake) Addresses() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.addresses)
 }
 
 // OnToken calls fn after a request for tokens took effect and before it is

@@ -51,6 +51,7 @@ func Variables() []Variable {
 		{"EVALROUTER_NO_UPDATE_CHECK", "", "1: the workspace asks for no newer release"},
 		{"XDG_STATE_HOME", "", "the folder above the one of EVALROUTER_STATE_DIR"},
 		{"XDG_CACHE_HOME", "", "the folder above the one of EVALROUTER_CACHE_DIR"},
+		{"XDG_CONFIG_HOME", "", "where sign-ins are kept, below evalrouter"},
 		{"XDG_DATA_HOME", "", "where the service on this machine keeps its data"},
 		{"LOCALAPPDATA", "", "on Windows, the folder above the copies of the catalog"},
 		{"NO_COLOR", "--color", "set: no colour"},
@@ -100,7 +101,7 @@ With --json a command prints one document on stdout, and nothing else. Progress
 and notes go to stderr. Lists are JSON by themselves when stdout is no terminal.
 
   a record       the service's record of the command's main request, unchanged
-  a list         {"data":[...],"next_cursor":...}
+  a list         {"data":[...],"next_cursor":...,"truncated":...}
   a watched run  the run's record with "result" and "report_url"
   events         one object a line
   progress       --progress json: evalrouter.progress.v1, one object a line
