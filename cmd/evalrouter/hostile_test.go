@@ -146,6 +146,7 @@ func TestHostileText_S11(t *testing.T) {
 		{"catalog"}, {"catalog", "--wide"}, {"catalog", "--models", "--wide"}, {"catalog", "--slug", "arithmetic"}, {"catalog", "--slug", "nosuch"}, {"status"}, {"connections", "list", "--wide"},
 		{"connections", "check", "nosuch"}, {"credits"}, {"status", "RUN"}, {"results", "RUN", "--all-metrics", "--diff"}, {"wait", "RUN"}, {"events", "RUN"}, {"export", "RUN", "--output", "/"},
 		{"run", "arithmetic", "--model", "practice.solver-80", "--sample", "2", "--max-cost", "1", "--dry-run"}, {"status", "RUN", "--json"}, {"catalog", "--json"}, {"catalog", "--jq", ".data[].name"},
+		{"whoami"}, {"workspace", "list", "--wide"}, {"benchmark", "list", "--wide"},
 		{"open", "RUN"}, {"results", "00000000-0000-4000-8000-000000000000"},
 	}
 	app, out, _ := attendedApp(home, f.URL, f.Token, nil)

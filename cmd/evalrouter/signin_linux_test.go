@@ -113,3 +113,23 @@ func TestSignInGuide_AUT24(t *testing.T) {
 		}
 	}
 }
+
+// AUT-11: options has a line for every flag that all commands take and that is a
+// setting; --json and --jq say how one answer is printed.
+func TestOptions_AUT11(t *testing.T) {
+	t.Parallel()
+	a, out, _ := attendedApp(t.TempDir(), "https://eval.example", "erk_k", nil)
+	if code := execute(t.Context(), a, "options"); code != 0 {
+		t.Fatal(out)
+	}
+	rows := map[string]string{"base-url": "base-url", "workspace-id": "workspace-id", "timeout": "timeout", "allow-http": "plain http", "no-input": "questions", "color": "color"}
+	b, _, _ := quietApp()
+	for _, f := range tree(b).Shared.List() {
+		if f.Long == "json" || f.Long == "jq" {
+			continue
+		}
+		if row := rows[f.Long]; row == "" || !strings.Contains(out.String(), "\n"+row+" ") {
+			t.Errorf("nothing in options is --%s:\n%s", f.Long, out)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type step struct {
 	code  int
 	setup func(*stage)
 	then  []string     // pressed when the question comes a second time
+	env   []string     // beside the usual
 	last  func(*stage) // happens before the last of keys is pressed
 }
 
@@ -40,7 +41,7 @@ type step struct {
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	const base = "run arithmetic --model practice.solver-80 --sample 10"
-	up := "\x1b[A"
+	up, out := "\x1b[A", []string{"EVALROUTER_API_KEY="} // signed out
 	tests := []struct {
 		name  string
 		opt   apitest.Options
@@ -61,6 +62,11 @@ func TestTranscripts(t *testing.T) {
 				s.f.Reprice("practice.solver-80", usd.Dollar, 3*usd.Dollar)
 				s.f.Expire()
 			}},
+		}},
+		{"sign-in", apitest.Options{}, []step{
+			{line: "whoami", code: 2, env: out}, {line: "login --no-browser", env: out, setup: func(s *stage) { s.f.SignIns(apitest.SignIn{Stages: []string{"approve"}}) }},
+			{line: "whoami", env: out}, {line: "workspace list", env: out}, {line: "login", env: append(out, "SSH_TTY=/dev/pts/1")}, {line: "logout", env: out},
+			{line: "login --no-browser", env: out, code: 1, setup: func(s *stage) { s.f.SignIns(apitest.SignIn{Deny: true}) }},
 		}},
 		{"declined", apitest.Options{}, []step{{line: base + " --max-cost 1", keys: []string{"\r"}, code: 5}}},
 		{"names", apitest.Options{}, []step{
@@ -131,7 +137,7 @@ func (s *stage) play(t *testing.T, st step) string {
 	if st.setup != nil {
 		st.setup(s)
 	}
-	x := inTerminal(t, s.f, s.home, "", []string{"EVALROUTER_TUI=off", "TZ=UTC"}, strings.Fields(line)...)
+	x := inTerminal(t, s.f, s.home, "", append([]string{"EVALROUTER_TUI=off", "TZ=UTC"}, st.env...), strings.Fields(line)...)
 	for i := 0; i+1 < len(st.say); i += 2 {
 		x.expect(st.say[i])
 		x.send(st.say[i+1])

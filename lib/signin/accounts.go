@@ -192,11 +192,13 @@ func (a *Accounts) locked(ctx context.Context, fn func() error) (err error) {
 }
 
 // Keep stores a sign-in, which becomes the current one, in the place of an
-// earlier one at the same origin.
+// earlier one at the same origin. That one is ended at the service too, as far
+// as it can be told.
 func (a *Accounts) Keep(ctx context.Context, acc Account, t Tokens) error {
 	acc.Store = a.vault().Name()
 	defer a.forget(acc.BaseURL)
-	return a.locked(ctx, func() error {
+	var old []credential
+	err := a.locked(ctx, func() error {
 		secrets, err := a.credentials()
 		if err != nil {
 			return err
@@ -205,7 +207,13 @@ func (a *Accounts) Keep(ctx context.Context, acc Account, t Tokens) error {
 		if err != nil {
 			return err
 		}
-		secrets = slices.DeleteFunc(secrets, func(c credential) bool { return sameOrigin(c.BaseURL, acc.BaseURL) })
+		secrets = slices.DeleteFunc(secrets, func(c credential) bool {
+			same := sameOrigin(c.BaseURL, acc.BaseURL)
+			if same && c.Kind == Session {
+				old = append(old, c)
+			}
+			return same
+		})
 		all = slices.DeleteFunc(all, func(x Account) bool { return sameOrigin(x.BaseURL, acc.BaseURL) })
 		c := credential{BaseURL: acc.BaseURL, Kind: acc.Kind, AccessToken: t.Access, RefreshToken: t.Refresh, WorkspaceID: acc.WorkspaceID}
 		if !t.ExpiresAt.IsZero() {
@@ -216,6 +224,13 @@ func (a *Accounts) Keep(ctx context.Context, acc Account, t Tokens) error {
 		}
 		return a.saveProfile(append([]Account{acc}, all...))
 	})
+	if err != nil {
+		return err
+	}
+	for _, c := range old {
+		_ = a.revoke(ctx, c) // otherwise it ends by itself, unused
+	}
+	return nil
 }
 
 // Choose makes a workspace the one of an account, and the account the current.
