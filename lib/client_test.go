@@ -3,6 +3,7 @@ package evalrouter_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -506,5 +507,39 @@ func TestRequests_AreNeverRepeatedByTheTransport(t *testing.T) {
 		if n := s.count() - before; n != 1 {
 			t.Errorf("the service got %d requests", n)
 		}
+	}
+}
+
+// A changing credential is asked for before each operation that carries one, and
+// never for a public read. Its refusal sends nothing.
+func TestCredential(t *testing.T) {
+	t.Parallel()
+	s := newStub(t, text(200, `{"data":[],"next_cursor":null}`))
+	n, refused := 0, error(nil)
+	c := s.client(t, func(cfg *evalrouter.Config) {
+		cfg.APIKey = ""
+		cfg.Credential = func(context.Context) (string, error) {
+			n++
+			return fmt.Sprintf("ers_token-%d", n), refused
+		}
+	})
+	for range 2 {
+		if _, err := c.Workspaces.List(t.Context(), evalrouter.Paging{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Catalog.Public().Benchmarks(t.Context(), evalrouter.BenchmarkQuery{}); err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	for _, r := range s.requests() {
+		sent = append(sent, r.Header.Get("Authorization"))
+	}
+	if d := cmp.Diff([]string{"Bearer ers_token-1", "Bearer ers_token-2", ""}, sent); d != "" || n != 2 {
+		t.Errorf("asked %d times (-want +got):\n%s", n, d)
+	}
+	refused = api.SessionExpired
+	if _, err := c.Workspaces.List(t.Context(), evalrouter.Paging{}); !errors.Is(err, api.SessionExpired) || s.count() != 3 {
+		t.Errorf("without a credential: %v, %d requests", err, s.count())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/profile"
 
@@ -101,6 +102,9 @@ func (d *doctor) add(c Check) { d.checks = append(d.checks, c) }
 // service asks the service who it is, and compares its clock with this one.
 func (d *doctor) service(ctx context.Context, p *profile.Profile) bool {
 	client, err := d.Client(ctx)
+	if errors.Is(err, api.SignedOut) { // the service can be asked what it is all the same
+		client, err = d.ClientAs(p.BaseURL.Value, "", "")
+	}
 	if err == nil {
 		began := d.Now()
 		meta, asked := client.Meta.Get(ctx)
@@ -133,6 +137,9 @@ func (d *doctor) unreachable(err error, p *profile.Profile) {
 // account looks at the credential, the credit and what can be run.
 func (d *doctor) account(ctx context.Context, p *profile.Profile) {
 	client, err := d.Client(ctx)
+	if errors.Is(err, api.SignedOut) {
+		d.add(Check{"credential", Fix, "nobody is signed in there, and no key is given", d.LoginCommand()})
+	}
 	if err != nil {
 		return
 	}
