@@ -94,11 +94,19 @@ func TestKilledRefresh_AUT15(t *testing.T) {
 	for n := 1; n <= kills; n++ {
 		expire(t, home)
 		cmd := process(t, home, f.URL, "", nil, "whoami")
-		var once sync.Once
-		f.OnToken(func() { once.Do(func() { _ = cmd.Process.Kill() }) }) // it is there, or the wait below says so
+		given, dead := make(chan struct{}), make(chan struct{})
+		f.OnToken(func() { // the pair is made, and its answer waits
+			close(given)
+			<-dead
+		})
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		<-given
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		close(dead)
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
 			t.Fatalf("kill %d: the process ended by itself: %v", n, cmd.ProcessState)
 		}
