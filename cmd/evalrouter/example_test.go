@@ -98,7 +98,7 @@ func TestEveryExampleRuns_H3(t *testing.T) {
 	ran := 0
 	walk([]*argv.Command{tree(a)}, func(path []*argv.Command) {
 		for i, example := range path[len(path)-1].Examples {
-			if len(path) > 1 {
+			if own := len(path) > 2 && path[1].Name == "benchmark" && slices.Contains(theirs, path[2].Name); len(path) > 1 && !own {
 				why := handedOver(path[1].Name)
 				if why != "" {
 					t.Logf("not run: %s (%s)", example, why)
@@ -188,14 +188,14 @@ func (d *desk) signedIn(line string) error {
 	where := " --base-url " + f.URL + " --allow-http"
 	as := &desk{t: d.t, home: d.t.TempDir()}
 	as.dir = as.home
+	if err := os.WriteFile(filepath.Join(as.dir, "key"), []byte(f.Token+"\n"), 0o600); err != nil {
+		return err
+	}
 	if !strings.HasPrefix(line, "login") {
-		as.must("login --no-browser" + where)
+		as.must("login --key-stdin" + where + " <key")
 	}
 	if strings.Contains(line, "--key-stdin") {
 		line += " <key"
-		if err := os.WriteFile(filepath.Join(as.dir, "key"), []byte(f.Token+"\n"), 0o600); err != nil {
-			return err
-		}
 	}
 	line = strings.Replace(line, " --base-url URL", "", 1)
 	_, err := as.try(line + where)
