@@ -158,7 +158,7 @@ func (c *core) prepare(ctx context.Context, in call) (prepared, error) {
 	}
 	if p.bearer = c.cfg.APIKey; c.cfg.Credential != nil && !in.public {
 		var err error
-		if p.bearer, err = c.cfg.Credential(ctx); err != nil {
+		if p.bearer, err = c.cfg.Credential(ctx, ""); err != nil {
 			return p, err
 		}
 	}

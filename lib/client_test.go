@@ -518,7 +518,7 @@ func TestCredential(t *testing.T) {
 	n, refused := 0, error(nil)
 	c := s.client(t, func(cfg *evalrouter.Config) {
 		cfg.APIKey = ""
-		cfg.Credential = func(context.Context) (string, error) {
+		cfg.Credential = func(context.Context, string) (string, error) {
 			n++
 			return fmt.Sprintf("ers_token-%d", n), refused
 		}
@@ -541,5 +541,49 @@ func TestCredential(t *testing.T) {
 	refused = api.SessionExpired
 	if _, err := c.Workspaces.List(t.Context(), evalrouter.Paging{}); !errors.Is(err, api.SessionExpired) || s.count() != 3 {
 		t.Errorf("without a credential: %v, %d requests", err, s.count())
+	}
+}
+
+// A token that the service calls expired is replaced once and the operation sent
+// again: nothing was done. What is refused twice, or has no successor, is an error.
+func TestCredentialRefused(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		tokens []string // in the order of asking
+		good   string
+		code   api.Code
+		sent   int
+	}{
+		{"another one is good", []string{"ers_1", "ers_2"}, "ers_2", "", 2},
+		{"there is no other", []string{"ers_1", "ers_1"}, "", api.SessionExpired, 1},
+		{"the other one is refused too", []string{"ers_1", "ers_2", "ers_3"}, "", api.SessionExpired, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer "+tt.good {
+					w.WriteHeader(http.StatusUnauthorized)
+					io.WriteString(w, `{"error":{"code":"session_expired","message":"it is over"}}`)
+					return
+				}
+				io.WriteString(w, `{"ok":true}`)
+			})
+			asked := 0
+			c := s.client(t, func(cfg *evalrouter.Config) {
+				cfg.Credential = func(_ context.Context, refused string) (string, error) {
+					if asked > 0 && refused != tt.tokens[asked-1] {
+						t.Errorf("refused was %q", refused)
+					}
+					asked++
+					return tt.tokens[asked-1], nil
+				}
+			})
+			_, err := c.Runs.Cancel(t.Context(), "r")
+			if tt.code == "" && err != nil || tt.code != "" && !errors.Is(err, tt.code) || s.count() != tt.sent {
+				t.Errorf("%v after %d requests", err, s.count())
+			}
+		})
 	}
 }

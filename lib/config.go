@@ -30,9 +30,11 @@ type Config struct {
 	// APIKey is sent as a bearer token. Empty sends none.
 	APIKey string
 	// Credential gives the token to send, for callers whose token changes; it is
-	// asked before each operation and replaces APIKey. An error of it ends the
-	// operation before anything is sent.
-	Credential func(ctx context.Context) (string, error)
+	// asked before each operation and replaces APIKey. refused is the token that
+	// the service has just called expired, "" otherwise: then it is asked once
+	// more, and another token is tried. An error of it ends the operation before
+	// anything is sent.
+	Credential func(ctx context.Context, refused string) (string, error)
 	// WorkspaceID is sent with every request that carries credentials.
 	WorkspaceID string
 	// AllowHTTP permits plain http to localhost, 127.0.0.0/8 and ::1.

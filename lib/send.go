@@ -65,11 +65,15 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 	}
 	defer done()
 	deadline := c.cfg.Now().Add(c.cfg.Timeout)
-	doubt := false
+	doubt, renewed := false, false
 	for n := 0; ; n++ {
 		a := c.try(ctx, outer, p, take)
 		if a.err == nil {
 			return nil
+		}
+		if a.err.Code == api.SessionExpired && !renewed && c.renew(ctx, &p) {
+			renewed = true // and nothing was done: who asks is looked at first
+			continue
 		}
 		doubt = a.uncertain || doubt && !(p.keyed && definitive(a.err))
 		a.err.Uncertain = doubt && p.writes()
@@ -86,6 +90,19 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 			return e
 		}
 	}
+}
+
+// renew puts another token in the place of one that was refused.
+func (c *core) renew(ctx context.Context, p *prepared) bool {
+	if c.cfg.Credential == nil || p.public {
+		return false
+	}
+	token, err := c.cfg.Credential(ctx, p.bearer)
+	if err != nil || token == p.bearer {
+		return false // the service's own words say what is wrong
+	}
+	p.bearer, p.secrets = token, append(p.secrets, token)
+	return true
 }
 
 // definitive says that the service answered and did not do it: with the same

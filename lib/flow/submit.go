@@ -68,7 +68,8 @@ func repeatable(err error) bool {
 func Outage(err error) bool {
 	var e *evalrouter.Error
 	if !errors.As(err, &e) {
-		return false
+		var own *Error // a token could not be renewed for now
+		return errors.As(err, &own) && (own.Code == api.NetworkError || own.Code == api.RequestTimeout || own.Code == api.Unavailable || own.Code == api.RateLimited)
 	}
 	switch e.Code {
 	case api.NetworkError, api.RequestTimeout:

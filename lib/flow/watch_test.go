@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -264,5 +265,24 @@ func TestPercent(t *testing.T) {
 				t.Errorf("Percent = %d, %v; want %d, %v", got, ok, tt.want, tt.ok)
 			}
 		})
+	}
+}
+
+// What is out of reach for now is an outage, whether a request or the renewal of a
+// token met it; a sign-in that has ended is none.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		&evalrouter.Error{Problem: api.Error{Code: api.NetworkError}}:                true,
+		&evalrouter.Error{Problem: api.Error{Code: api.Unavailable}, Status: 503}:    true,
+		&evalrouter.Error{Problem: api.Error{Code: api.SessionExpired}, Status: 401}: false,
+		&flow.Error{Code: api.NetworkError}:                                          true,
+		&flow.Error{Code: api.Unavailable}:                                           true,
+		&flow.Error{Code: api.SessionExpired}:                                        false,
+		errors.New("else"):                                                           false,
+	} {
+		if got := flow.Outage(fmt.Errorf("watch: %w", err)); got != want {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

@@ -53,9 +53,9 @@ type Saved struct {
 	WorkspaceID string
 	// Kind is session or api key.
 	Kind string
-	// Token returns a valid token. It is called only when one is needed: reading
-	// the profile reads no credential.
-	Token func(context.Context) (string, error)
+	// Token returns a valid token, and another one than the refused. It is called
+	// only when one is needed: reading the profile reads no credential.
+	Token func(ctx context.Context, refused string) (string, error)
 }
 
 // Input is everything that a profile is made from.
@@ -85,7 +85,7 @@ type Profile struct {
 	Dirs  Dirs
 
 	key   string
-	token func(context.Context) (string, error)
+	token func(ctx context.Context, refused string) (string, error)
 }
 
 // Resolve decides. It reads no file but what Saved reads, and asks no service.
@@ -158,10 +158,11 @@ func (p *Profile) workspace(in Input, saved *Saved) {
 	}
 }
 
-// Key is the credential to send, "" for none. Never called for Local.
-func (p *Profile) Key(ctx context.Context) (string, error) {
+// Key is the credential to send, "" for none: not the refused one, if there is
+// another. Never called for Local.
+func (p *Profile) Key(ctx context.Context, refused string) (string, error) {
 	if p.key == "" && p.token != nil {
-		return p.token(ctx)
+		return p.token(ctx, refused)
 	}
 	return p.key, nil
 }

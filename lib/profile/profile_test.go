@@ -22,7 +22,7 @@ func TestResolve_G1(t *testing.T) {
 		if origin != "" && origin != "https://saved.example" {
 			return nil, nil
 		}
-		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Kind: "session", Token: func(context.Context) (string, error) { return "ers_saved", nil }}, nil
+		return &profile.Saved{BaseURL: "https://saved.example", WorkspaceID: "saved-ws", Kind: "session", Token: func(context.Context, string) (string, error) { return "ers_saved", nil }}, nil
 	}
 	type want struct {
 		url, urlFrom, ws, wsFrom, key string
@@ -59,7 +59,7 @@ func TestResolve_G1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := p.Key(t.Context())
+			key, err := p.Key(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}

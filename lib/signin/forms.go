@@ -171,6 +171,8 @@ func (a *Accounts) said(baseURL string, err error) error {
 		return &flow.Error{Code: api.SignInExpired, Message: "nobody approved the sign-in in time", Facts: nothing}
 	case told && s.Code == "temporarily_unavailable":
 		return &flow.Error{Code: api.RateLimited, Message: "too many sign-ins were begun here; wait a minute", Facts: nothing}
+	case errors.As(err, &r) && (r.Response.StatusCode == http.StatusTooManyRequests || r.Response.StatusCode >= 500):
+		return &flow.Error{Code: api.Unavailable, Message: fmt.Sprintf("%s cannot sign anybody in for now (HTTP %d)", baseURL, r.Response.StatusCode), Facts: nothing}
 	case told:
 		return &flow.Error{Code: api.SignInRefused, Message: "the service refused the sign-in: " + string(plain.Line(s.Code)), Facts: nothing}
 	case errors.As(err, &r):

@@ -16,6 +16,8 @@ func (a *Accounts) Saved(baseURL string) (*profile.Saved, error) {
 	}
 	return &profile.Saved{
 		BaseURL: acc.BaseURL, WorkspaceID: acc.WorkspaceID, Kind: strings.ReplaceAll(acc.Kind, "_", " "),
-		Token: func(ctx context.Context) (string, error) { return a.Token(ctx, acc.BaseURL) },
+		Token: func(ctx context.Context, refused string) (string, error) {
+			return a.Another(ctx, acc.BaseURL, refused)
+		},
 	}, nil
 }

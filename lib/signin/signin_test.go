@@ -385,3 +385,23 @@ func TestFilesRefused_AUT14(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 }
+
+// A token that the service has refused is replaced although this clock believes in
+// it, and once for all who were refused.
+func TestAnotherToken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, apitest.SignIn{})
+	first := b.enter()
+	second, err := b.Another(t.Context(), b.Fake.URL, first.Access)
+	if err != nil || second == first.Access {
+		t.Fatalf("the same again, %v", err)
+	}
+	other := &signin.Accounts{Dir: b.dir, Transport: b.Transport, AllowHTTP: true, Now: b.clock.Now, Sleep: b.clock.Sleep}
+	if third, err := other.Another(t.Context(), b.Fake.URL, first.Access); third != second || err != nil || b.Fake.Rotations() != 1 {
+		t.Errorf("another process: %v, %d rotations", err, b.Fake.Rotations())
+	}
+	b.Fake.Drop("POST /v1/auth/token", 1)
+	if _, err := b.Another(t.Context(), b.Fake.URL, second); !errors.Is(err, api.NetworkError) {
+		t.Errorf("out of reach: %v", err)
+	}
+}

@@ -25,15 +25,21 @@ func (a *Accounts) good(c credential) bool {
 // another one has done it. When the service is out of reach a token that is
 // still good is given instead.
 func (a *Accounts) Token(ctx context.Context, baseURL string) (string, error) {
+	return a.Another(ctx, baseURL, "")
+}
+
+// Another is Token, but never the token that the service has just refused: a
+// clock that was set back believes in a token for too long.
+func (a *Accounts) Another(ctx context.Context, baseURL, refused string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c, ok := a.last[baseURL]; ok && a.good(c) {
+	if c, ok := a.last[baseURL]; ok && a.usable(c, refused) {
 		return c.AccessToken, nil
 	}
 	c, _, err := a.find(baseURL)
-	if err == nil && !a.good(c) {
+	if err == nil && !a.usable(c, refused) {
 		err = a.locked(ctx, func() error {
-			c, err = a.renew(ctx, baseURL)
+			c, err = a.renew(ctx, baseURL, refused)
 			return err
 		})
 	}
@@ -45,6 +51,12 @@ func (a *Accounts) Token(ctx context.Context, baseURL string) (string, error) {
 	}
 	a.last[baseURL] = c
 	return c.AccessToken, nil
+}
+
+// usable says that a credential is good and was not refused. Of a stored key
+// there is no other.
+func (a *Accounts) usable(c credential, refused string) bool {
+	return a.good(c) && (refused == "" || c.Kind == APIKey || c.AccessToken != refused)
 }
 
 func (a *Accounts) forget(baseURL string) {
@@ -70,9 +82,9 @@ func (a *Accounts) find(baseURL string) (credential, []credential, error) {
 // renew reads again what is kept and replaces it if it still must be. The
 // caller holds the lock. Nothing is removed when the service says that the
 // sign-in has ended: only signing out removes.
-func (a *Accounts) renew(ctx context.Context, baseURL string) (credential, error) {
+func (a *Accounts) renew(ctx context.Context, baseURL, refused string) (credential, error) {
 	c, all, err := a.find(baseURL)
-	if err != nil || a.good(c) {
+	if err != nil || a.usable(c, refused) {
 		return c, err
 	}
 	t, err := a.refresh(ctx, c)
@@ -80,7 +92,7 @@ func (a *Accounts) renew(ctx context.Context, baseURL string) (credential, error
 	switch {
 	case errors.As(err, &told) && told.Code == api.SessionExpired:
 		return c, err
-	case err != nil && c.ExpiresAt != nil && a.Now().Before(*c.ExpiresAt):
+	case err != nil && refused == "" && c.ExpiresAt != nil && a.Now().Before(*c.ExpiresAt):
 		return c, nil
 	case err != nil:
 		return c, err

@@ -49,7 +49,7 @@ func TestKeychain_AUT13_CAT04(t *testing.T) {
 	if err != nil || saved.WorkspaceID != b.Fake.WorkspaceID || c.loads != 0 {
 		t.Errorf("the profile %+v, %v, after %d looks into the keychain", saved, err, c.loads)
 	}
-	if token, err := saved.Token(t.Context()); token != got.Access || err != nil || c.loads != 1 {
+	if token, err := saved.Token(t.Context(), ""); token != got.Access || err != nil || c.loads != 1 {
 		t.Errorf("the token: %v, after %d looks", err, c.loads)
 	}
 	if acc, _, err := fresh.Find(""); acc.Store != "the keychain" || err != nil {

@@ -113,7 +113,7 @@ func (p Place) connect(ctx context.Context, who *profile.Profile) (*evalrouter.C
 	} else if who.Credential.From == profile.FromLogin {
 		cfg.Credential = who.Key // it changes while the workspace is open
 	} else {
-		cfg.APIKey, err = who.Key(ctx)
+		cfg.APIKey, err = who.Key(ctx, "")
 	}
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
 	case p.Credential.From == profile.FromLogin:
 		cfg.Credential = p.Key // it changes while a run is watched
 	default:
-		cfg.APIKey, err = p.Key(ctx)
+		cfg.APIKey, err = p.Key(ctx, "")
 	}
 	if err != nil {
 		return nil, err
