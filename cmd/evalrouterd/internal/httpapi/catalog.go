@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -19,12 +20,12 @@ type benchmarksInput struct {
 
 func (s *Server) listBenchmarks(ctx context.Context, in *benchmarksInput) (*cacheable, error) {
 	all, err := s.profiles(ctx, func(p core.Profile) bool {
-		return mentions(in.Q, p.Slug, p.Name, p.Description) && equals(in.Runner, p.Runner) && equals(in.Status, p.Status) && offered(in.Capability, required(p))
+		return mentions(in.Q, p.Slug, p.Name, p.Description) && equals(in.Runner, p.Runner) && equals(in.Status, p.Status) && offered(in.Capability, offer.Required(p))
 	})
 	if err != nil {
 		return nil, err
 	}
-	page, err := slicePage("benchmarks", all, in.Paging, func(p core.Profile) string { return string(p.ID) }, benchmarkRecord)
+	page, err := slicePage("benchmarks", all, in.Paging, func(p core.Profile) string { return string(p.ID) }, offer.Benchmark)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (s *Server) getBenchmark(ctx context.Context, in *slugInput) (*cacheable, e
 	}
 	out := api.BenchmarkDetail{Slug: in.Slug}
 	for _, p := range all {
-		out.Versions = append(out.Versions, benchmarkRecord(p))
+		out.Versions = append(out.Versions, offer.Benchmark(p))
 	}
 	return s.cacheable(ctx, in.Conditional, out)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -17,7 +19,7 @@ func (s *Server) listConnections(ctx context.Context, in *pageInput) (*answer[ap
 	if err != nil {
 		return nil, err
 	}
-	return slicePage("connections", all, in.Paging, func(c core.ConnectionInfo) string { return string(c.ID) }, connectionRecord)
+	return slicePage("connections", all, in.Paging, func(c core.ConnectionInfo) string { return string(c.ID) }, offer.ConnectionRecord)
 }
 
 type newConnectionInput struct{ With[api.NewConnection] }
@@ -31,14 +33,14 @@ func (s *Server) createConnection(ctx context.Context, in *newConnectionInput) (
 	if err != nil {
 		return nil, err
 	}
-	return reply(connectionRecord(c)), nil
+	return reply(offer.ConnectionRecord(c)), nil
 }
 
 func rate(m *usd.Micro) *int64 {
 	if m == nil {
 		return nil
 	}
-	return ptr(int64(*m))
+	return new(int64(*m))
 }
 
 type connectionInput struct {
@@ -50,7 +52,7 @@ func (s *Server) checkConnection(ctx context.Context, in *connectionInput) (*ans
 	if err != nil {
 		return nil, err
 	}
-	return reply(connectionRecord(c)), nil
+	return reply(offer.ConnectionRecord(c)), nil
 }
 
 type updateConnectionInput struct {
@@ -62,13 +64,13 @@ func (s *Server) updateConnection(ctx context.Context, in *updateConnectionInput
 	u := in.Body.value
 	ch := connection.Change{Name: u.Name, MaxOutputTokens: u.MaxOutputTokens, ContextWindow: u.ContextWindow}
 	if u.APIKey != nil {
-		ch.Key = ptr(provider.NewSecret(*u.APIKey))
+		ch.Key = new(provider.NewSecret(*u.APIKey))
 	}
 	c, err := s.o.Connections.Update(ctx, scopeOf(ctx), core.ConnectionID(in.ID), ch)
 	if err != nil {
 		return nil, err
 	}
-	return reply(connectionRecord(c)), nil
+	return reply(offer.ConnectionRecord(c)), nil
 }
 
 func (s *Server) disableConnection(ctx context.Context, in *connectionInput) (*answer[api.OKResponse], error) {
@@ -92,22 +94,22 @@ func (s *Server) discoverServers(ctx context.Context, _ *none) (*answer[api.Disc
 	}
 	for _, found := range servers {
 		d := api.DiscoveredServer{
-			Server: found.Kind, BaseURL: found.BaseURL, Protocol: core.OpenAIChat, Version: maybe(found.Version), NeedsKey: found.NeedsKey, Models: []api.DiscoveredModel{},
+			Server: found.Kind, BaseURL: found.BaseURL, Protocol: core.OpenAIChat, Version: optional.Text(found.Version), NeedsKey: found.NeedsKey, Models: []api.DiscoveredModel{},
 		}
 		for _, m := range found.Models {
 			model := api.DiscoveredModel{ID: m.ID, Remote: m.Remote}
 			if m.Context > 0 {
-				model.ContextWindow = ptr(m.Context)
+				model.ContextWindow = new(m.Context)
 			}
 			d.Models = append(d.Models, model)
 		}
 		switch {
 		case found.NeedsKey:
-			d.Note = ptr("it tells its models only with a key")
+			d.Note = new("it tells its models only with a key")
 		case len(found.Models) == 0:
-			d.Note = ptr("it has no models yet")
+			d.Note = new("it has no models yet")
 		case found.Kind == discover.Ollama:
-			d.Note = ptr("it cuts long conversations silently at its context window")
+			d.Note = new("it cuts long conversations silently at its context window")
 		}
 		out.Servers = append(out.Servers, d)
 	}

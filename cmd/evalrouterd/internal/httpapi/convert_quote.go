@@ -3,6 +3,8 @@ package httpapi
 import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -15,19 +17,19 @@ func quoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord {
 		status = "expired"
 	}
 	r := api.QuoteRecord{
-		ID: string(q.ID), PriceVersion: priceVersion(q.Target), CreatedAt: timeOf(q.CreatedAt), ExpiresAt: timeOf(q.ExpiresAt), Plan: quotePlan(q.Quote),
+		ID: string(q.ID), PriceVersion: offer.PriceVersion(q.Target), CreatedAt: optional.At(q.CreatedAt), ExpiresAt: optional.At(q.ExpiresAt), Plan: quotePlan(q.Quote),
 		Retention: api.RetentionPolicy{RawDays: core.RawDays, SummaryDays: core.SummaryDays, StartsAt: "run_created_at"},
-		Status:    status, RunID: maybe(q.Run), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning), Concurrency: quoteConcurrency(q.Quote),
+		Status:    status, RunID: optional.Text(q.Run), OutputFormat: new("default"), Reasoning: offer.ReasoningChoice(q.Reasoning), Concurrency: quoteConcurrency(q.Quote),
 		Compatibility: api.Compatibility{OK: true, Reasons: []api.Reason{}}, Preview: q.Preview, Continuation: lineage.Plan(q.Quote), ExpiresIn: max(0, int64(q.ExpiresAt-now)/1_000_000),
 	}
 	if q.Cap > 0 {
-		r.MaxChargeMicrousd = ptr(q.Cap)
+		r.MaxChargeMicrousd = new(q.Cap)
 	}
 	if q.Target.Priced || len(q.Judges) > 0 {
-		r.MinimumCapMicrousd = ptr(q.MinCap)
+		r.MinimumCapMicrousd = new(q.MinCap)
 	}
 	if q.Target.Metered() {
-		r.ExternalCharges = ptr(externalCharges(q.Target))
+		r.ExternalCharges = new(externalCharges(q.Target))
 	}
 	return r
 }
@@ -41,7 +43,7 @@ func externalCharges(t core.Target) string {
 
 func quotePlan(q core.Quote) api.QuotePlan {
 	return api.QuotePlan{
-		SchemaVersion: 1, Model: model(q), Coverage: coverage(q.Coverage), Profiles: []api.ProfileSelection{selection(q)}, Pricing: pricing(q.Target),
+		SchemaVersion: 1, Model: offer.Model(q), Coverage: coverage(q.Coverage), Profiles: []api.ProfileSelection{selection(q)}, Pricing: offer.Pricing(q.Target),
 		SelectionSource: map[string]any{"kind": "profiles", "profile_ids": []string{string(q.Profile.ID)}}, TotalTasks: q.Coverage.N, Warnings: warnings(q.Warnings),
 	}
 }
@@ -56,7 +58,7 @@ func warnings(w []string) []string {
 // coverage shows what is evaluated. The seed stands beside full coverage too:
 // it decides the order.
 func coverage(c core.Coverage) api.Coverage {
-	out := api.Coverage{Mode: api.Sample, SampleCount: ptr(c.N), Seed: ptr(c.Seed)}
+	out := api.Coverage{Mode: api.Sample, SampleCount: new(c.N), Seed: new(c.Seed)}
 	if c.Full {
 		out.Mode, out.SampleCount = api.Full, nil
 	}
@@ -79,7 +81,7 @@ func judgeSelection(q core.Quote) *api.JudgeSelection {
 	}
 	panel := make([]api.SelectedModel, len(q.Judges))
 	for i, j := range q.Judges {
-		panel[i] = targetModel(j.Target, j.MaxOutputTokens)
+		panel[i] = offer.TargetModel(j.Target, j.MaxOutputTokens)
 	}
 	return &api.JudgeSelection{Model: panel[0], Protocol: map[string]any{
 		"grader": q.Profile.Grader.ID, "version": q.Profile.Grader.Version, "judges": panel, "vote": "most frequent grade, the first given on a tie",

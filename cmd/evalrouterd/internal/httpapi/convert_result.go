@@ -10,6 +10,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -28,9 +30,9 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 	cov := coverage(e.Quote.Coverage)
 	return api.ResultRecord{
 		ID: e.result.ID, RunID: string(e.ID), ManifestHash: e.ScopeHash, Checksum: e.result.Checksum, Version: e.result.Version,
-		FinalizedAt: timeOf(e.result.FinalizedAt), Model: model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
+		FinalizedAt: optional.At(e.result.FinalizedAt), Model: offer.Model(e.Quote), Coverage: &cov, Profiles: []api.ProfileResult{profileResult(e)},
 		Summary: resultSummary(e), Costs: resultCosts(e), Retention: retention(e.Run.Run, now), BenchmarkNotices: notices(e), Continuation: lineage.Position(e.Run.Run),
-		TerminalDetail: maybe(e.result.Detail),
+		TerminalDetail: optional.Text(e.result.Detail),
 		Simulated:      e.Quote.Simulated(), Warnings: append(warnings(e.result.Warnings), warnings(e.Quote.Warnings)...),
 	}
 }
@@ -38,7 +40,7 @@ func resultRecord(e ended, now core.Micros) api.ResultRecord {
 func resultSummary(e ended) api.ResultSummary {
 	return api.ResultSummary{
 		SchemaVersion: 1, RunID: string(e.ID), Name: e.Name, ManifestHash: e.ScopeHash, ResultVersion: e.result.Version,
-		Status: api.RunStatus(e.result.State), TerminalReason: maybe(e.result.Reason), FinishedAt: timeOf(e.result.FinalizedAt),
+		Status: api.RunStatus(e.result.State), TerminalReason: optional.Text(e.result.Reason), FinishedAt: optional.At(e.result.FinalizedAt),
 		Coverage: counts(e.result), BillingSnapshot: billing(e.result), Outcomes: outcomes(e.result.Outcomes),
 	}
 }
@@ -52,22 +54,22 @@ func counts(r store.Result) api.CoverageCounts {
 }
 
 func billing(r store.Result) api.BillingSnapshot {
-	return api.BillingSnapshot{AsOf: timeOf(r.FinalizedAt), CapMicrousd: r.Money.Cap, SpendMicrousd: r.Money.Charged + r.Money.Metered, ChargedMicrousd: ptr(r.Money.Charged)}
+	return api.BillingSnapshot{AsOf: optional.At(r.FinalizedAt), CapMicrousd: r.Money.Cap, SpendMicrousd: r.Money.Charged + r.Money.Metered, ChargedMicrousd: new(r.Money.Charged)}
 }
 
 func resultCosts(e ended) api.ResultCosts {
 	m := e.result.Money
-	out := api.ResultCosts{AsOf: timeOf(e.result.FinalizedAt), Basis: "managed_total", Currency: "USD", Note: "Everything that was charged for the model's answers."}
+	out := api.ResultCosts{AsOf: optional.At(e.result.FinalizedAt), Basis: "managed_total", Currency: "USD", Note: "Everything that was charged for the model's answers."}
 	if len(e.Quote.Judges) > 0 {
 		out.Note = "Everything that was charged for the model's answers and for judging them."
 	}
-	cost := api.ProfileCost{ProfileID: string(e.Quote.Profile.ID), ChargedMicrousd: m.Charged, TotalCostMicrousd: ptr(m.Charged)}
+	cost := api.ProfileCost{ProfileID: string(e.Quote.Profile.ID), ChargedMicrousd: m.Charged, TotalCostMicrousd: new(m.Charged)}
 	switch t := e.Quote.Target; {
 	case e.Quote.Practice():
 		out.Note = "Practice credit only; no money was spent."
 	case t.Metered() && t.Priced:
 		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly. The total counts its reported usage at your declared rates."
-		cost.TotalCostMicrousd = ptr(m.Charged + external(e.Quote, m.Metered, m.Absorbed))
+		cost.TotalCostMicrousd = new(m.Charged + external(e.Quote, m.Metered, m.Absorbed))
 	case t.Metered():
 		out.Basis, out.Note = "platform_fees_only", "The provider bills you directly, at rates that this service does not know."
 		cost.TotalCostMicrousd = nil
@@ -81,14 +83,14 @@ func profileResult(e ended) api.ProfileResult {
 	out := api.ProfileResult{
 		ProfileID: string(p.ID), UnitID: string(p.ID), Name: p.Name, Runner: p.Runner, Status: string(e.result.State), UncertaintyNote: uncertaintyNote(e),
 		Selection: selection(e.Quote), Planned: c.Planned, Graded: c.Graded, Errors: c.Errors, Cancelled: c.Cancelled, SkippedBudget: c.SkippedBudget,
-		Eligible: ptr(p.TaskCount), Metrics: metrics(e), Native: map[string]any{}, DataLicense: maybe(p.Licence.Data), LicenseURL: maybe(p.Licence.URL),
-		SourceRevision: maybe(p.Source.Revision), SourceURL: maybe(p.Source.URL),
+		Eligible: new(p.TaskCount), Metrics: metrics(e), Native: map[string]any{}, DataLicense: optional.Text(p.Licence.Data), LicenseURL: optional.Text(p.Licence.URL),
+		SourceRevision: optional.Text(p.Source.Revision), SourceURL: optional.Text(p.Source.URL),
 	}
 	if len(e.result.Metrics) > 0 {
-		out.HeadlineKey = ptr(e.result.Metrics[0].Key)
+		out.HeadlineKey = new(e.result.Metrics[0].Key)
 	}
 	if e.result.State == core.Failed {
-		out.ErrorCode = maybe(e.result.Reason)
+		out.ErrorCode = optional.Text(e.result.Reason)
 	}
 	return out
 }
@@ -110,12 +112,12 @@ func metrics(e ended) []api.MetricRecord {
 	for _, m := range e.result.Metrics {
 		rec := api.MetricRecord{
 			Key: m.Key, Name: m.Name, Task: e.Quote.Profile.Slug, Source: e.Quote.Profile.Family, Value: clean(m.Value),
-			Direction: ptr("higher_is_better"), SampleCount: ptr(m.N), StandardError: m.StdErr,
+			Direction: new("higher_is_better"), SampleCount: new(m.N), StandardError: m.StdErr,
 		}
 		if m.Interval != nil {
 			rec.Uncertainty = &api.Uncertainty{Interval: interval(*m.Interval, m.N, e.result.Planned, e.Quote)}
 		} else {
-			rec.Uncertainty = &api.Uncertainty{Reason: ptr("there are too few scores, or they do not differ")}
+			rec.Uncertainty = &api.Uncertainty{Reason: new("there are too few scores, or they do not differ")}
 		}
 		out = append(out, rec)
 	}
@@ -139,8 +141,8 @@ func notices(e ended) []api.BenchmarkNotice {
 
 func exportSummary(e ended, schema string, now core.Micros) api.ExportSummary {
 	return api.ExportSummary{
-		Schema: schema, RunID: string(e.ID), ResultVersion: e.result.Version, WorkspaceID: string(e.Workspace), GeneratedAt: timeOf(e.result.FinalizedAt),
-		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: selectedModel(e.Quote), Reasoning: reasoningChoice(e.Quote.Reasoning), Summary: resultSummary(e),
+		Schema: schema, RunID: string(e.ID), ResultVersion: e.result.Version, WorkspaceID: string(e.Workspace), GeneratedAt: optional.At(e.result.FinalizedAt),
+		TargetKind: e.Quote.Target.Kind, Identities: identities(e.Quote), Model: offer.SelectedModel(e.Quote), Reasoning: offer.ReasoningChoice(e.Quote.Reasoning), Summary: resultSummary(e),
 		Profiles: []api.ExportProfile{exportProfile(e)}, BillingSnapshot: billing(e.result), ExportPolicy: policy(e, now), Continuation: lineage.Position(e.Run.Run), Checksum: e.result.Checksum,
 	}
 }
@@ -149,7 +151,7 @@ func policy(e ended, now core.Micros) api.ExportPolicy {
 	r := retention(e.Run.Run, now)
 	p := api.ExportPolicy{Answers: "included", RawExpiresAt: r.RawExpiresAt}
 	if r.RawEvidenceExpired {
-		p.Answers, p.Reason = "expired", ptr("the answers were kept for "+fmt.Sprint(core.RawDays)+" days")
+		p.Answers, p.Reason = "expired", new("the answers were kept for "+fmt.Sprint(core.RawDays)+" days")
 	}
 	return p
 }
@@ -157,7 +159,7 @@ func policy(e ended, now core.Micros) api.ExportPolicy {
 func identities(q core.Quote) api.ExportIdentities {
 	p := q.Profile
 	return api.ExportIdentities{
-		ProfileID: string(p.ID), Slug: p.Slug, Version: versionOf(p), ManifestSHA256: p.ManifestSHA256, DatasetAssetsSHA256: p.DatasetSHA256,
+		ProfileID: string(p.ID), Slug: p.Slug, Version: offer.Version(p), ManifestSHA256: p.ManifestSHA256, DatasetAssetsSHA256: p.DatasetSHA256,
 		PopulationCount: p.TaskCount, PopulationSHA256: p.PopulationSHA256, SelectedCount: q.Coverage.N, TaskIDsHash: q.TaskIDsHash,
 		SamplingAlgorithm: core.OrderAlgorithm, Coverage: coverage(q.Coverage), OutputFormat: "default",
 		Graders: []api.GraderRecord{graderRecord(p)},
@@ -187,7 +189,7 @@ func exportProfile(e ended) api.ExportProfile {
 		out.ErrorCounts[code] = n
 	}
 	if n := out.Headline.Denominator; n > 0 {
-		out.Headline.Value = ptr(float64(e.result.Outcomes[bundle.Right]) / float64(n))
+		out.Headline.Value = new(float64(e.result.Outcomes[bundle.Right]) / float64(n))
 	}
 	return out
 }
@@ -195,12 +197,12 @@ func exportProfile(e ended) api.ExportProfile {
 func exportSample(e ended, row export.Row, a export.Answer, judges []export.Reply) api.ExportSample {
 	origin, reused := lineage.Origin(row.Sample, e.ID)
 	s := api.ExportSample{
-		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: maybe(row.Code),
-		Scores: scores(row), Answer: a.Text, AnswerSHA256: maybe(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: maybe(a.Finish),
+		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: optional.Text(row.Code),
+		Scores: scores(row), Answer: a.Text, AnswerSHA256: optional.Text(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: optional.Text(a.Finish),
 		Grader: graderRecord(e.Quote.Profile), OriginRunID: origin, Reused: reused,
 	}
 	if a.Expired {
-		s.AnswerWithheld = ptr("expired")
+		s.AnswerWithheld = new("expired")
 	}
 	s.Usage = sampleUsage(a.Usage)
 	for _, j := range judges {
@@ -218,10 +220,10 @@ func sampleUsage(u *core.Usage) *api.SampleUsage {
 
 func judgeReply(j export.Reply) api.JudgeReply {
 	r := api.JudgeReply{
-		RouteID: string(j.Route), Status: string(j.State), Reply: j.Text, Usage: sampleUsage(j.Usage), ChargeMicrousd: j.Spent, FinishReason: maybe(j.Finish), Nonce: j.Nonce,
+		RouteID: string(j.Route), Status: string(j.State), Reply: j.Text, Usage: sampleUsage(j.Usage), ChargeMicrousd: j.Spent, FinishReason: optional.Text(j.Finish), Nonce: j.Nonce,
 	}
 	if j.Expired {
-		r.ReplyWithheld = ptr("expired")
+		r.ReplyWithheld = new("expired")
 	}
 	return r
 }
@@ -239,7 +241,7 @@ func evidencePrices(q core.Quote) evidence.Prices {
 func priceBook(t core.Target) evidence.PriceBook {
 	p := t.Prices
 	return evidence.PriceBook{
-		Name: t.Name(), Version: priceVersion(t), Priced: t.Priced, Request: p.Request, LongAbove: p.Long.Above, UnbilledRefusals: t.UnbilledRefusals,
+		Name: t.Name(), Version: offer.PriceVersion(t), Priced: t.Priced, Request: p.Request, LongAbove: p.Long.Above, UnbilledRefusals: t.UnbilledRefusals,
 		Rates: evidence.Rates{Input: p.Input, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheWriteHour: p.CacheWriteHour, Output: p.Output, Reasoning: p.Reasoning},
 		Long:  evidence.Rates(p.Long.Rates),
 	}
@@ -254,6 +256,6 @@ func billedCall(c history.BilledCall) (evidence.BilledCall, error) {
 	if err := json.Unmarshal([]byte(c.UsageDoc), &u); err != nil {
 		return out, fmt.Errorf("read usage of task %d: %w", c.Idx, err)
 	}
-	out.Usage = ptr(evidence.Usage(u))
+	out.Usage = new(evidence.Usage(u))
 	return out, nil
 }

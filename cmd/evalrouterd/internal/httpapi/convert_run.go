@@ -7,6 +7,8 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/stat"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -47,11 +49,11 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 	out := api.RunRecord{
 		ID: string(r.ID), Name: r.Name, ManifestHash: r.ScopeHash, Status: runStatus(r), BillingState: billingState(r), CapMicrousd: r.Cap,
 		ReservedMicrousd: r.Reserved, SpendMicrousd: r.Spend(), PlannedCount: r.Planned, CompletedCount: t.Graded() + t.Errors(), ErrorCount: t.Errors(),
-		Coverage: &cov, Model: model(q), Profiles: []api.ProfileSelection{selection(q)}, Metadata: r.Metadata, Retention: retention(r, now),
-		CreatedAt: timeOf(r.CreatedAt), StartedAt: maybeTime(r.StartedAt), FinishedAt: maybeTime(r.EndedAt), CancelRequestedAt: maybeTime(r.CancelRequestedAt),
-		RetryAt: maybeTime(r.RetryAt), WaitingReason: maybe(r.WaitingReason),
-		QuoteID: string(r.QuoteID), GroupID: maybe(r.GroupID), ContinuedFromRunID: maybe(r.SourceRun), ContinuedByRunID: maybe(r.ContinuedBy), ChainIndex: r.ChainPos,
-		ProcessedCount: processed(t), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: ptr("default"), Reasoning: reasoningChoice(q.Reasoning),
+		Coverage: &cov, Model: offer.Model(q), Profiles: []api.ProfileSelection{selection(q)}, Metadata: r.Metadata, Retention: retention(r, now),
+		CreatedAt: optional.At(r.CreatedAt), StartedAt: optional.Time(r.StartedAt), FinishedAt: optional.Time(r.EndedAt), CancelRequestedAt: optional.Time(r.CancelRequestedAt),
+		RetryAt: optional.Time(r.RetryAt), WaitingReason: optional.Text(r.WaitingReason),
+		QuoteID: string(r.QuoteID), GroupID: optional.Text(r.GroupID), ContinuedFromRunID: optional.Text(r.SourceRun), ContinuedByRunID: optional.Text(r.ContinuedBy), ChainIndex: r.ChainPos,
+		ProcessedCount: processed(t), GradedCount: t.Graded(), Outcomes: outcomes(t), Headline: headlineOf(t, r.Planned, q), OutputFormat: new("default"), Reasoning: offer.ReasoningChoice(q.Reasoning),
 		Concurrency: quoteConcurrency(q), ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed), Resume: lineage.State(r, q, now), ReusedCount: lineage.Reused(q),
 		Simulated: q.Simulated(),
 	}
@@ -59,14 +61,14 @@ func runRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord {
 		out.Metadata = map[string]string{}
 	}
 	if r.State.Terminal() {
-		out.TerminalReason, out.TerminalDetail = maybe(r.Reason), maybe(r.Detail)
+		out.TerminalReason, out.TerminalDetail = optional.Text(r.Reason), optional.Text(r.Detail)
 	}
 	return out
 }
 
 func retention(r core.Run, now core.Micros) api.RunRetention {
 	raw := r.CreatedAt + core.RawDays*day
-	return api.RunRetention{RawEvidenceExpired: now >= raw, RawExpiresAt: timeOf(raw), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day)}
+	return api.RunRetention{RawEvidenceExpired: now >= raw, RawExpiresAt: optional.At(raw), SummaryExpiresAt: optional.At(r.CreatedAt + core.SummaryDays*day)}
 }
 
 // processed counts the tasks that are done with. A call whose outcome is still
@@ -133,7 +135,7 @@ func external(q core.Quote, metered, absorbed usd.Micro) usd.Micro {
 func receipt(r core.Run, q core.Quote, now core.Micros) api.RunReceipt {
 	return api.RunReceipt{
 		RunID: string(r.ID), BillingState: billingState(r), CapMicrousd: r.Cap, ReservedMicrousd: r.Reserved, SpendMicrousd: r.Spend(), Currency: "USD",
-		CreatedAt: timeOf(r.CreatedAt), SummaryExpiresAt: timeOf(r.CreatedAt + core.SummaryDays*day),
+		CreatedAt: optional.At(r.CreatedAt), SummaryExpiresAt: optional.At(r.CreatedAt + core.SummaryDays*day),
 		ReportExpired: now >= r.CreatedAt+core.SummaryDays*day, ExternalSpendMicrousd: external(q, r.Metered, r.Absorbed),
 	}
 }
@@ -144,9 +146,9 @@ const extractedShown = 80
 func taskRecord(r export.Run, row export.Row) api.TaskRecord {
 	origin, reused := lineage.Origin(row.Sample, r.ID)
 	return api.TaskRecord{
-		Index: row.Idx, ProfileID: string(r.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: maybe(row.Outcome),
-		ErrorCode: maybe(row.Code), Scores: scores(row), Extracted: maybe(shorten(row.Extracted)), OriginRunID: origin, Reused: reused,
-		ChargeMicrousd: row.Charge, StartedAt: maybeTime(row.StartedAt), FinishedAt: maybeTime(row.EndedAt),
+		Index: row.Idx, ProfileID: string(r.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: optional.Text(row.Outcome),
+		ErrorCode: optional.Text(row.Code), Scores: scores(row), Extracted: optional.Text(shorten(row.Extracted)), OriginRunID: origin, Reused: reused,
+		ChargeMicrousd: row.Charge, StartedAt: optional.Time(row.StartedAt), FinishedAt: optional.Time(row.EndedAt),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -22,7 +23,7 @@ type evalsInput struct {
 
 func (s *Server) listEvals(ctx context.Context, in *evalsInput) (*answer[api.Page[api.EvalRecord]], error) {
 	all, err := s.profiles(ctx, func(p core.Profile) bool {
-		e := evalRecord(p)
+		e := offer.Evaluation(p)
 		return equals(in.Provider, e.Provider) && equals(in.Kind, e.Kind) && equals(in.Protocol, e.Protocol) && equals(in.Availability, e.Availability) &&
 			equals(in.Publisher, e.Publisher) && in.Behavior == "" && mentions(in.Q, e.Name, e.DisplayName, e.Description) &&
 			(in.IncludePrivate || p.Workspace == "")
@@ -30,7 +31,7 @@ func (s *Server) listEvals(ctx context.Context, in *evalsInput) (*answer[api.Pag
 	if err != nil {
 		return nil, err
 	}
-	return slicePage("evals", all, in.Paging, func(p core.Profile) string { return string(p.ID) }, evalRecord)
+	return slicePage("evals", all, in.Paging, func(p core.Profile) string { return string(p.ID) }, offer.Evaluation)
 }
 
 type refInput struct {
@@ -42,7 +43,7 @@ func (s *Server) getEval(ctx context.Context, in *refInput) (*answer[api.EvalRec
 	if err != nil {
 		return nil, err
 	}
-	return reply(evalRecord(p)), nil
+	return reply(offer.Evaluation(p)), nil
 }
 
 // byReference finds a benchmark by name@version, by its name alone (the newest
@@ -59,10 +60,10 @@ func (s *Server) byReference(ctx context.Context, ref, provider string) (core.Pr
 		}
 		provider, name, version = parts[0], parts[1], parts[2]
 	}
-	if provider != "" && provider != ownProvider {
-		return core.Profile{}, core.Refuse(namespaceNotFound, "there is no such provider of evaluations here; this service has %s", ownProvider)
+	if provider != "" && provider != offer.OwnProvider {
+		return core.Profile{}, core.Refuse(namespaceNotFound, "there is no such provider of evaluations here; this service has %s", offer.OwnProvider)
 	}
-	found, err := s.profiles(ctx, func(p core.Profile) bool { return p.Slug == name && (version == "" || versionOf(p) == version) })
+	found, err := s.profiles(ctx, func(p core.Profile) bool { return p.Slug == name && (version == "" || offer.Version(p) == version) })
 	if err != nil {
 		return core.Profile{}, err
 	}

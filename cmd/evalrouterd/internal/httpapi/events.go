@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
@@ -89,7 +90,7 @@ func (s *Server) eventPage(ctx context.Context, id core.RunID, in *eventsInput) 
 		}
 	}
 	for _, e := range events {
-		out.Data = append(out.Data, api.RunEvent{Sequence: e.Seq, Type: e.Type, CreatedAt: timeOf(e.At), Data: e.Data})
+		out.Data = append(out.Data, api.RunEvent{Sequence: e.Seq, Type: e.Type, CreatedAt: optional.At(e.At), Data: e.Data})
 		out.NextSequence = e.Seq
 	}
 	if !out.HasMore && !in.Tail {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -21,7 +23,7 @@ type modelsInput struct {
 
 func (s *Server) listModels(ctx context.Context, in *modelsInput) (*cacheable, error) {
 	routes := s.routesLike(in.Q, in.Provider, in.Capability)
-	page, err := slicePage("models", routes, in.Paging, core.Target.Name, managedRoute)
+	page, err := slicePage("models", routes, in.Paging, core.Target.Name, offer.ManagedRoute)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func (s *Server) listModels(ctx context.Context, in *modelsInput) (*cacheable, e
 func (s *Server) routesLike(q, provider, capability string) []core.Target {
 	var out []core.Target
 	for _, t := range s.o.Catalog.Routes() {
-		if mentions(q, string(t.RouteID), t.ModelID, t.DisplayName) && equals(provider, t.Provider) && offered(capability, capabilities(t.Offers)) {
+		if mentions(q, string(t.RouteID), t.ModelID, t.DisplayName) && equals(provider, t.Provider) && offered(capability, offer.Capabilities(t.Offers)) {
 			out = append(out, t)
 		}
 	}
@@ -53,7 +55,7 @@ func (s *Server) getModel(ctx context.Context, in *routeInput) (*cacheable, erro
 	if !ok {
 		return nil, core.Missing("model route")
 	}
-	return s.cacheable(ctx, in.Conditional, managedRoute(t))
+	return s.cacheable(ctx, in.Conditional, offer.ManagedRoute(t))
 }
 
 type compatibilityInput struct {
@@ -127,9 +129,9 @@ func (s *Server) ownCandidates(ctx context.Context, q, provider string) ([]candi
 // compatible asks for a preview quote where it can: what the quote says is
 // what counts.
 func (s *Server) compatible(ctx context.Context, c candidate, p *core.Profile) (api.CompatibleRoute, error) {
-	r := api.CompatibleRoute{ManagedRoute: managedRoute(c.target), Compatible: true, Reasons: []api.Reason{}, OutputFormats: []string{"default"}, Kind: c.target.Kind}
+	r := api.CompatibleRoute{ManagedRoute: offer.ManagedRoute(c.target), Compatible: true, Reasons: []api.Reason{}, OutputFormats: []string{"default"}, Kind: c.target.Kind}
 	if c.target.Kind == core.Connection {
-		r.ManagedRoute, r.ConnectionID = connectionRoute(c.target), maybe(c.target.ConnectionID)
+		r.ManagedRoute, r.ConnectionID = offer.ConnectionRoute(c.target), optional.Text(c.target.ConnectionID)
 	}
 	refuse := func(no *core.Refusal) {
 		code := string(no.Code)
@@ -154,7 +156,7 @@ func (s *Server) compatible(ctx context.Context, c candidate, p *core.Profile) (
 		case err != nil:
 			return r, err
 		case q.Target.Priced:
-			r.MinimumCapMicrousd = ptr(q.MinCap)
+			r.MinimumCapMicrousd = new(q.MinCap)
 		}
 	}
 	return r, nil

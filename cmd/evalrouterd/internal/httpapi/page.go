@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -95,8 +96,8 @@ func PageOf[T, R any](kind string, p Paging, rows []T, place func(T) core.Place,
 }
 
 // TimeOf is a time on the wire; MaybeTime is null for one that has not come.
-func TimeOf(t core.Micros) time.Time     { return timeOf(t) }
-func MaybeTime(t core.Micros) *time.Time { return maybeTime(t) }
+func TimeOf(t core.Micros) time.Time     { return optional.At(t) }
+func MaybeTime(t core.Micros) *time.Time { return optional.Time(t) }
 
 func microsOf(text string) (core.Micros, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -105,25 +106,3 @@ func microsOf(text string) (core.Micros, error) {
 	}
 	return core.Micros(n), nil
 }
-
-func timeOf(t core.Micros) time.Time { return time.UnixMicro(int64(t)).UTC() }
-
-// maybeTime is null for a time that has not come.
-func maybeTime(t core.Micros) *time.Time {
-	if t == 0 {
-		return nil
-	}
-	at := timeOf(t)
-	return &at
-}
-
-// maybe is null for an empty text.
-func maybe[S ~string](s S) *string {
-	if s == "" {
-		return nil
-	}
-	v := string(s)
-	return &v
-}
-
-func ptr[T any](v T) *T { return &v }
