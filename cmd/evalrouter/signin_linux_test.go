@@ -45,6 +45,25 @@ func TestChoosesWorkspace_AUT07(t *testing.T) {
 	}
 }
 
+// Ctrl-C while a browser is waited for keeps nothing, and leaves no port open.
+func TestStopsWaiting_AUT01(t *testing.T) {
+	t.Parallel()
+	f := fakeService(t)
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "xdg-open"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x := programInTerminal(t, home, "", []string{"TERM=xterm", "NO_COLOR=1", "DISPLAY=:0", "PATH=" + home + ":" + os.Getenv("PATH")}, program(t), "--base-url", f.URL, "--allow-http", "login")
+	x.expect("Waiting...")
+	x.send("\x03")
+	if out := screen(t, x.exit(1)); !strings.Contains(out, "stopped waiting for the sign-in (wait_cancelled)") || !strings.Contains(out, "next: evalrouter login") {
+		t.Errorf("the screen shows\n%s", out)
+	}
+	if _, err := os.Stat(filepath.Join(home, ".config", "evalrouter", "credentials.json")); err == nil || f.SignedIn() != 0 {
+		t.Errorf("something was kept: %v, %d signed in", err, f.SignedIn())
+	}
+}
+
 // AUT-05: an account without a workspace is waited for, and the sign-in goes on
 // by itself.
 func TestWaitsForSetup_AUT05(t *testing.T) {

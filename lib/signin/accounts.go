@@ -141,7 +141,8 @@ func decode[T any](b []byte, err error) func(schema, where string) ([]T, error) 
 }
 
 func (a *Accounts) credentials() ([]credential, error) {
-	return decode[credential](a.vault().Load())(credentialsSchema, a.vault().Name())
+	b, err := a.vault().Load()
+	return decode[credential](b, kept(err))(credentialsSchema, a.vault().Name())
 }
 
 func (a *Accounts) saveProfile(all []Account) error {
@@ -157,13 +158,22 @@ func (a *Accounts) saveProfile(all []Account) error {
 
 func (a *Accounts) saveCredentials(all []credential) error {
 	if len(all) == 0 {
-		return a.vault().Save(nil)
+		return kept(a.vault().Save(nil))
 	}
 	b, err := json.Marshal(document[credential]{credentialsSchema, all})
 	if err != nil {
 		return err
 	}
-	return a.vault().Save(append(b, '\n'))
+	return kept(a.vault().Save(append(b, '\n')))
+}
+
+// kept puts an error of a keychain into words; a file's has them.
+func kept(err error) error {
+	var own *flow.Error
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	return unwritable(err)
 }
 
 // lockWait is how long one process waits for another one's refresh.

@@ -76,7 +76,14 @@ func (a *Accounts) find(baseURL string) (credential, []credential, error) {
 			return c, all, nil
 		}
 	}
-	return credential{}, nil, SignedOut(baseURL)
+	acc, found, err := a.Find(baseURL)
+	if err != nil || !found {
+		return credential{}, nil, errors.Join(SignedOut(baseURL), err)
+	}
+	return credential{}, nil, &flow.Error{
+		Code: api.SignedOut, Message: "the credential for " + baseURL + " was put into " + acc.Store + ", and is not found now in " + a.vault().Name(),
+		Facts: []string{"nothing was sent, started or charged"},
+	}
 }
 
 // renew reads again what is kept and replaces it if it still must be. The

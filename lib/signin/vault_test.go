@@ -1,11 +1,13 @@
 package signin_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
 	"github.com/evalrouter/evalrouter/lib/signin"
 )
@@ -54,5 +56,10 @@ func TestKeychain_AUT13_CAT04(t *testing.T) {
 	}
 	if acc, _, err := fresh.Find(""); acc.Store != "the keychain" || err != nil {
 		t.Errorf("kept in %q, %v", acc.Store, err)
+	}
+	// Where the keychain does not answer nobody else's file takes its place.
+	without := &signin.Accounts{Dir: b.dir, Transport: b.Transport, AllowHTTP: true, Now: b.clock.Now, Sleep: b.clock.Sleep}
+	if _, err := without.Token(t.Context(), b.Fake.URL); !errors.Is(err, api.SignedOut) || !strings.Contains(err.Error(), "was put into the keychain") {
+		t.Errorf("without it: %v", err)
 	}
 }

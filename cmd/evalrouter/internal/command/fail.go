@@ -169,7 +169,7 @@ func hints(err error) []string {
 // wayOut is where to look after an error that brought no advice of its own.
 func wayOut(c api.Code) []string {
 	switch c {
-	case api.SessionExpired, api.SignInExpired, api.SignInRefused:
+	case api.SessionExpired, api.SignInExpired, api.SignInRefused, api.SignedOut:
 		return []string{"evalrouter login"}
 	case api.WorkspaceRequired, api.WorkspaceMismatch:
 		return []string{"evalrouter workspace list"}
