@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalrouter/evalrouter/lib/api"
-	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/apitest/contract"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -57,9 +57,9 @@ var records = map[string]any{
 	"ExportPolicy": api.ExportPolicy{}, "ExportSample": api.ExportSample{}, "SampleUsage": api.SampleUsage{}, "JudgeReply": api.JudgeReply{},
 }
 
-func load(t *testing.T) *apitest.Contract {
+func load(t *testing.T) *contract.Contract {
 	t.Helper()
-	c, err := apitest.Load()
+	c, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func membersOf(t reflect.Type) map[string]member {
 // wire: a connection without declared rates has an object of unknown rates.
 var nilPrices = []string{"ManagedRoute.pricing", "QuotePlan.pricing"}
 
-func compare(record string, f apitest.Field, m member) []string {
+func compare(record string, f contract.Field, m member) []string {
 	var out []string
 	if m.omitempty && !f.Optional {
 		out = append(out, "omitempty, but it is always present")
@@ -150,7 +150,7 @@ func compare(record string, f apitest.Field, m member) []string {
 	return out
 }
 
-func sameType(want apitest.Type, got reflect.Type) bool {
+func sameType(want contract.Type, got reflect.Type) bool {
 	if got.Kind() == reflect.Pointer {
 		got = got.Elem()
 	}
@@ -224,7 +224,7 @@ func TestGoldenRecords(t *testing.T) {
 	}
 }
 
-func checkCompleteness(t *testing.T, r apitest.Record, golden []byte, full bool) {
+func checkCompleteness(t *testing.T, r contract.Record, golden []byte, full bool) {
 	t.Helper()
 	var got map[string]any
 	if err := json.Unmarshal(golden, &got); err != nil {
@@ -284,7 +284,7 @@ func writeGolden(t *testing.T, file string, v any) {
 
 // example builds a record from the contract alone. Values count up, so that
 // no two members can be mixed up unnoticed.
-func example(c *apitest.Contract, name string, full bool, depth int) map[string]any {
+func example(c *contract.Contract, name string, full bool, depth int) map[string]any {
 	out := map[string]any{}
 	for i, f := range c.Records[name].Fields {
 		if !full && f.Optional {
@@ -299,7 +299,7 @@ func example(c *apitest.Contract, name string, full bool, depth int) map[string]
 	return out
 }
 
-func exampleValue(c *apitest.Contract, name string, t apitest.Type, full bool, n int) any {
+func exampleValue(c *contract.Contract, name string, t contract.Type, full bool, n int) any {
 	switch {
 	case len(t.Union) > 0:
 		return example(c, t.Union[0], full, n)

@@ -11,6 +11,8 @@ import (
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/apitest/contract"
+	"github.com/evalrouter/evalrouter/lib/apitest/exercise"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -18,7 +20,7 @@ func TestFakeKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: 5 * time.Millisecond})
 	defer f.Close()
-	apitest.Exercise(t, f.Target())
+	exercise.Run(t, f.Target())
 }
 
 func TestFakeWithASteppingClock(t *testing.T) {
@@ -26,14 +28,14 @@ func TestFakeWithASteppingClock(t *testing.T) {
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	f := apitest.NewFake(apitest.Options{Now: apitest.Stepping(start, 10*time.Millisecond), TaskTime: 40 * time.Millisecond})
 	defer f.Close()
-	apitest.Exercise(t, f.Target())
+	exercise.Run(t, f.Target())
 }
 
 // What the suite looks for it must also find: every kind of damage to a
 // record is one complaint.
 func TestCheckFindsDamage(t *testing.T) {
 	t.Parallel()
-	c, err := apitest.Load()
+	c, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

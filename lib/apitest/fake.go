@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/apitest/exercise"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -218,9 +219,9 @@ func (f *Fake) Caching(header string) {
 	f.caching = header
 }
 
-// Target is this service for Exercise.
-func (f *Fake) Target() Target {
-	return Target{
+// Target is this service for exercise.Run.
+func (f *Fake) Target() exercise.Target {
+	return exercise.Target{
 		BaseURL: f.URL, Token: f.Token, WorkspaceID: f.WorkspaceID, AllowHTTP: true,
 		ProfileID: "arithmetic@1", RouteID: "practice.solver-80",
 		Restricted: func(scopes ...string) (string, error) { return f.NewToken(scopes...), nil },

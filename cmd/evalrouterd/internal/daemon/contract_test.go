@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/apitest/exercise"
 )
 
 // TestContract runs the suite that every service of the contract must pass
@@ -12,7 +12,7 @@ import (
 func TestContract(t *testing.T) {
 	t.Parallel()
 	l := startLocal(t, t.TempDir())
-	apitest.Exercise(t, apitest.Target{
+	exercise.Run(t, exercise.Target{
 		BaseURL: l.base, Token: l.token(t), WorkspaceID: "local", AllowHTTP: true, ProfileID: "arithmetic@1", RouteID: "practice.solver-0.8",
 		// A key made by another process works at once.
 		Restricted: func(scopes ...string) (string, error) {

@@ -1,4 +1,6 @@
-package apitest
+// Package contract is the records of the API as text says them, and the check of
+// bytes against them.
+package contract
 
 import (
 	_ "embed"

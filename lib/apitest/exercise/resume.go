@@ -1,4 +1,4 @@
-package apitest
+package exercise
 
 import (
 	"testing"

@@ -1,4 +1,6 @@
-package apitest
+// Package exercise holds a service to the contract of the API, as any program
+// could that speaks HTTP.
+package exercise
 
 import (
 	"net/http"
@@ -9,10 +11,11 @@ import (
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/apitest/contract"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// Target is the service that Exercise tests, with the facts it needs.
+// Target is the service that Run tests, with the facts it needs.
 type Target struct {
 	BaseURL     string // an origin, without /v1
 	Token       string // a key with every scope
@@ -34,11 +37,11 @@ type Target struct {
 	Endpoint string
 }
 
-// Exercise checks that a service keeps the contract: records member by
+// Run checks that a service keeps the contract: records member by
 // member, pages, errors, idempotency, quotes, runs, events, results and
 // exports. It starts a few small runs and leaves them, and one disabled
 // connection, behind.
-func Exercise(t *testing.T, x Target) {
+func Run(t *testing.T, x Target) {
 	t.Helper()
 	if x.Sample == 0 {
 		x.Sample = 5
@@ -49,7 +52,7 @@ func Exercise(t *testing.T, x Target) {
 	if x.Within == 0 {
 		x.Within = time.Minute
 	}
-	contract, err := Load()
+	contract, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

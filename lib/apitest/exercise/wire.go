@@ -1,4 +1,4 @@
-package apitest
+package exercise
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/apitest/contract"
 )
 
 // otherID identifies nothing and nobody in the target.
@@ -27,7 +28,7 @@ type object = map[string]any
 // answer is held to the rules that all answers share.
 type wire struct {
 	target   Target
-	contract *Contract
+	contract *contract.Contract
 	client   *evalrouter.Client
 	http     *http.Client
 	seen     map[string]bool // routes, as in partA
