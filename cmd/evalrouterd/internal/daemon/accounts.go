@@ -19,6 +19,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/password"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/secretfile"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
@@ -64,7 +65,7 @@ func (f *flagSet) signIn() func(System) (signIn, error) {
 		if *file == "" {
 			return out, nil
 		}
-		text, err := readSecretFile(*file)
+		text, err := secretfile.Read(*file)
 		if err != nil {
 			return out, refuse("invalid_input", "the file with the mail server cannot be used: %s; nothing was started", reason(err))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v4/ffhelp"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/flags"
 )
 
 // command is one entry of the program: its words, what it is for, and a
@@ -26,17 +27,10 @@ type command struct {
 // action does a command's work with its operands.
 type action func(ctx context.Context, sys System, operands []string) error
 
-// flagSet is ff's with a memory of which flags are switches, so that flags may
-// stand before and after operands.
-type flagSet struct {
-	*ff.FlagSet
-	switches []string
-}
+// flagSet declares the flags that several commands have.
+type flagSet struct{ *flags.Set }
 
-func (f *flagSet) toggle(name, usage string) *bool {
-	f.switches = append(f.switches, name)
-	return f.BoolLong(name, usage)
-}
+func (f *flagSet) toggle(name, usage string) *bool { return f.Toggle(name, usage) }
 
 func commands() []command {
 	return []command{
@@ -110,18 +104,15 @@ func find(args []string) (command, []string, error) {
 }
 
 func (c command) run(ctx context.Context, args []string, sys System) error {
-	f := &flagSet{FlagSet: ff.NewFlagSet(c.words)}
+	f := &flagSet{flags.New("evalrouterd " + c.words)}
 	do := c.flags(f)
-	flags, operands, err := f.split(args)
+	operands, err := f.Read(args)
 	if err != nil {
-		return err
-	}
-	if err := f.Parse(flags); err != nil {
 		if errors.Is(err, ff.ErrHelp) {
 			fmt.Fprint(sys.Stdout, strings.TrimSpace("evalrouterd "+c.words+" "+c.operands)+": "+c.help+"\n\n"+strings.ReplaceAll(ffhelp.Flags(f).String(), "`", ""))
 			return nil
 		}
-		return refuse("invalid_input", "%s; evalrouterd %s --help lists the flags", flagError(err), c.words)
+		return refuse("invalid_input", "%s; evalrouterd %s --help lists the flags", err, c.words)
 	}
 	switch want := len(strings.Fields(c.operands)); {
 	case len(operands) == want, strings.HasPrefix(c.operands, "[") && len(operands) == 0:
@@ -133,60 +124,6 @@ func (c command) run(ctx context.Context, args []string, sys System) error {
 	default:
 		return refuse("invalid_input", "that is too much: evalrouterd %s %s", c.words, c.operands)
 	}
-}
-
-// flagError is ff's error without the values that it repeats.
-func flagError(err error) string {
-	if errors.Is(err, ff.ErrUnknownFlag) {
-		return "a flag is not known"
-	}
-	return "a flag has no valid value"
-}
-
-// split separates flags from operands, for ff stops reading flags at the
-// first operand.
-func (f *flagSet) split(args []string) (flags, operands []string, err error) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		name, isFlag := strings.CutPrefix(a, "--")
-		switch {
-		case a == "--":
-			return flags, append(operands, args[i+1:]...), nil
-		case !isFlag && strings.HasPrefix(a, "-") && a != "-":
-			if a == "-h" {
-				return []string{"--help"}, nil, nil
-			}
-			return nil, nil, refuse("invalid_input", "flags are written with two dashes")
-		case !isFlag:
-			operands = append(operands, a)
-		case name != "help" && !f.has(name):
-			return nil, nil, refuse("invalid_input", "%s is not a flag of evalrouterd %s; evalrouterd %s --help lists them", flagName(name), f.GetName(), f.GetName())
-		case strings.Contains(name, "=") || slices.Contains(f.switches, name) || name == "help":
-			flags = append(flags, a)
-		case i+1 == len(args):
-			return nil, nil, refuse("invalid_input", "--%s has no value; evalrouterd %s --help lists the flags", name, f.GetName())
-		default:
-			i++
-			flags = append(flags, a+"="+args[i])
-		}
-	}
-	return flags, operands, nil
-}
-
-func (f *flagSet) has(name string) bool {
-	name, _, _ = strings.Cut(name, "=")
-	_, ok := f.GetFlag(name)
-	return ok
-}
-
-// flagName shows a mistyped flag; what cannot be a flag's name may be a secret
-// in the wrong place.
-func flagName(name string) string {
-	name, _, _ = strings.Cut(name, "=")
-	if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" {
-		return "that"
-	}
-	return "--" + name
 }
 
 func writeHelp(w io.Writer) {

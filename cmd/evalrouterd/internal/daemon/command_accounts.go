@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/password"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/secretfile"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
@@ -163,7 +164,7 @@ func accountsPasswordCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		text, err := readSecretFile(*file)
+		text, err := secretfile.Read(*file)
 		if err != nil {
 			return refuse("invalid_input", "--file names no file with a password that can be used: %s; nothing was changed", reason(err))
 		}

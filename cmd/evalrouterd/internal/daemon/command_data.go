@@ -20,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
@@ -56,7 +57,7 @@ func inspect(ctx context.Context, p place, do func(*open) error) error {
 		case err != nil:
 			return unreachable(p.postgres, err)
 		case !stands:
-			return refuse("installation_missing", "there is no installation in %s; nothing was done. Check the address, or begin one there with 'evalrouterd serve' or 'evalrouterd migrate-to'", shown(p.postgres))
+			return refuse("installation_missing", "there is no installation in %s; nothing was done. Check the address, or begin one there with 'evalrouterd serve' or 'evalrouterd migrate-to'", postgres.Shown(p.postgres))
 		}
 	}
 	return p.with(ctx, d, do)

@@ -2,11 +2,7 @@ package daemon
 
 import (
 	"context"
-	"math"
-	"os"
-	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/front"
@@ -37,11 +33,7 @@ func newFigures(version string, log *logbook.Log) *figures {
 	f.callsTook = r.Histogram("evalrouterd_provider_call_seconds", "How long calls to providers took.", []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}, "protocol")
 	r.Count("evalrouterd_log_warnings_total", "Warnings in the log.", func() float64 { w, _ := log.Counts(); return float64(w) })
 	r.Count("evalrouterd_log_errors_total", "Errors in the log.", func() float64 { _, e := log.Counts(); return float64(e) })
-	r.Gauge("go_goroutines", "Goroutines.", func() float64 { return float64(runtime.NumGoroutine()) })
-	r.Gauge("process_resident_memory_bytes", "Resident memory.", resident)
-	r.Gauge("process_open_fds", "Open file descriptors.", openFiles)
-	began := float64(time.Now().Unix())
-	r.Gauge("process_start_time_seconds", "When the process began, in unix seconds.", func() float64 { return began })
+	r.Process(time.Now())
 	return f
 }
 
@@ -101,30 +93,4 @@ func (w watched) Call(ctx context.Context, r provider.Request) provider.Outcome 
 	w.f.calls.Add(1, w.protocol, string(out.Class))
 	w.f.callsTook.Observe(time.Since(began).Seconds(), w.protocol)
 	return out
-}
-
-// resident is the resident memory in bytes, NaN where the system does not tell.
-func resident() float64 {
-	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return math.NaN()
-	}
-	fields := strings.Fields(string(b))
-	if len(fields) < 2 {
-		return math.NaN()
-	}
-	pages, err := strconv.ParseFloat(fields[1], 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return pages * float64(os.Getpagesize())
-}
-
-// openFiles counts open descriptors, NaN where the system does not tell.
-func openFiles() float64 {
-	all, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return math.NaN()
-	}
-	return float64(len(all))
 }

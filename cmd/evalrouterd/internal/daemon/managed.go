@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
@@ -58,7 +54,7 @@ func loadManaged(d dataDir, named string, private []string, getenv func(string) 
 	}
 	policy := netguard.Policy{AllowLoopback: true, AllowPrivate: slices.Clone(private)}
 	m.routes, err = routefile.Parse(path, raw, func(base string) (string, error) {
-		return meant(&policy, base)
+		return policy.Mean(base)
 	})
 	if err != nil {
 		return nil, refuse("providers_invalid", "the file of routes is not valid; nothing was started\n%s", err)
@@ -72,60 +68,6 @@ func loadManaged(d dataDir, named string, private []string, getenv func(string) 
 		m.keys[r.Target.RouteID] = key
 	}
 	return m, nil
-}
-
-// errClear says that an address of the file would have its key sent readable by
-// everybody on the way.
-var errClear = errors.New("http sends the key in the clear; use https, or http to this machine or a private network")
-
-// meant takes an address that the guard refuses as meant, because the operator's
-// file names it: a private one, or one at another port. A public name stays
-// under the guard.
-func meant(policy *netguard.Policy, base string) (string, error) {
-	if u, err := policy.CheckURL(base); err == nil {
-		return u.String(), nil
-	}
-	wider := *policy
-	wider.AllowPrivate = append(slices.Clone(policy.AllowPrivate), hostOf(base))
-	u, err := wider.CheckURL(base)
-	switch {
-	case err != nil:
-		return "", err
-	case u.Scheme == "http" && !nearby(u.Hostname()):
-		return "", errClear
-	}
-	*policy = wider
-	return u.String(), nil
-}
-
-// nearby says whether a host is this machine or on a private network: by its
-// address, or by a name that no public server has.
-func nearby(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if ip, err := netip.ParseAddr(host); err == nil {
-		ip = ip.Unmap()
-		return ip.IsPrivate() || ip.IsLoopback()
-	}
-	if !strings.Contains(host, ".") {
-		return true
-	}
-	return slices.ContainsFunc([]string{".internal", ".local", ".lan", ".home.arpa", ".localhost"}, func(end string) bool { return strings.HasSuffix(host, end) })
-}
-
-// hostOf is the host and port of an address, "" for one that is none.
-func hostOf(base string) string {
-	u, err := url.Parse(base)
-	if err != nil || u.Hostname() == "" {
-		return ""
-	}
-	port := u.Port()
-	if port == "" {
-		port = "443"
-		if u.Scheme == "http" {
-			port = "80"
-		}
-	}
-	return net.JoinHostPort(u.Hostname(), port)
 }
 
 // offer puts the routes into the catalog and keeps their price books.

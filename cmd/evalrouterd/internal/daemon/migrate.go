@@ -16,6 +16,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
 // Settings of an installation that moves. It is marked before the first row is
@@ -135,7 +136,7 @@ func (m mover) move(ctx context.Context) error {
 			&refusal{code: "audit_failed", status: exitFailed, message: fmt.Sprintf("%s; nothing was moved. 'evalrouterd audit' says more about the installation as it is", unsound)})
 	case err != nil:
 		// What the server made of it is unknown: the mark stays.
-		return fmt.Errorf("move to %s: %w; the installation in %s waits until 'evalrouterd migrate-to' is repeated", shown(m.address), err, m.from.dir)
+		return fmt.Errorf("move to %s: %w; the installation in %s waits until 'evalrouterd migrate-to' is repeated", postgres.Shown(m.address), err, m.from.dir)
 	}
 	if err := m.done(ctx); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (m mover) move(ctx context.Context) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(m.sys.Stdout, "Moved %d rows of %d tables to %s; counted and audited.\n%s", total, tables, shown(m.address), m.next())
+	fmt.Fprintf(m.sys.Stdout, "Moved %d rows of %d tables to %s; counted and audited.\n%s", total, tables, postgres.Shown(m.address), m.next())
 	return nil
 }
 
@@ -203,7 +204,7 @@ func (m mover) mark(ctx context.Context) (installation string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return installation, m.from.store.SetMeta(ctx, metaMovingTo, shown(m.address))
+	return installation, m.from.store.SetMeta(ctx, metaMovingTo, postgres.Shown(m.address))
 }
 
 // occupied finds out whether the rows in the way are this installation's, from
@@ -217,13 +218,13 @@ func (m mover) occupied(ctx context.Context, installation string, full *store.No
 		if err := m.done(ctx); err != nil {
 			return err
 		}
-		fmt.Fprintf(m.sys.Stdout, "Everything had arrived at %s already.\n%s", shown(m.address), m.next())
+		fmt.Fprintf(m.sys.Stdout, "Everything had arrived at %s already.\n%s", postgres.Shown(m.address), m.next())
 		return nil
 	}
 	if err := m.from.store.SetMeta(ctx, metaMovingTo, ""); err != nil {
 		return err
 	}
-	return refuse("destination_exists", "%s is not empty: %s. Nothing was moved; make an empty database and repeat the command", shown(m.address), full)
+	return refuse("destination_exists", "%s is not empty: %s. Nothing was moved; make an empty database and repeat the command", postgres.Shown(m.address), full)
 }
 
 // done clears the mark there and sets the last one here.
@@ -231,5 +232,5 @@ func (m mover) done(ctx context.Context) error {
 	if err := m.to.store.SetMeta(ctx, metaMovingTo, ""); err != nil {
 		return err
 	}
-	return m.from.store.SetMeta(ctx, metaMovedTo, shown(m.address)+" at "+m.sys.now().UTC().Format(time.RFC3339))
+	return m.from.store.SetMeta(ctx, metaMovedTo, postgres.Shown(m.address)+" at "+m.sys.now().UTC().Format(time.RFC3339))
 }

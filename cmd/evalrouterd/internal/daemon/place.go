@@ -3,13 +3,12 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/url"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/secretfile"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
 // place is where an installation keeps everything: a data directory, and
@@ -64,7 +63,7 @@ func databaseAddress(sys System, argument, file string) (string, error) {
 	case argument != "" && file != "":
 		return "", refuse("invalid_input", "--database and --database-file name the same thing; give one of them")
 	case argument != "":
-		u, err := readAddress(argument)
+		u, err := addressed(argument)
 		if err != nil {
 			return "", err
 		}
@@ -74,59 +73,27 @@ func databaseAddress(sys System, argument, file string) (string, error) {
 		}
 		return argument, nil
 	case file != "":
-		text, err := readSecretFile(file)
+		text, err := secretfile.Read(file)
 		if err != nil {
 			return "", refuse("invalid_input", "the file with the database's address cannot be used: %s; nothing was done", reason(err))
 		}
-		_, err = readAddress(text)
+		_, err = addressed(text)
 		return text, err
 	}
 	text := sys.Getenv(databaseVariable)
 	if text == "" {
 		return "", nil
 	}
-	_, err := readAddress(text)
+	_, err := addressed(text)
 	return text, err
 }
 
-// readAddress reads an address without ever repeating it: a mistyped one may
-// be a password.
-func readAddress(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") || u.Host == "" && !u.Query().Has("host") || strings.Trim(u.Path, "/") == "" {
-		return nil, refuse("invalid_input", "the address of the database is not of the form postgres://USER@HOST/NAME; nothing was done")
+func addressed(text string) (*url.URL, error) {
+	u, err := postgres.Address(text)
+	if err != nil {
+		return nil, refuse("invalid_input", "%s; nothing was done", err)
 	}
 	return u, nil
-}
-
-// shown is an address without user and password.
-func shown(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "PostgreSQL"
-	}
-	return "postgres://" + u.Host + u.Path
-}
-
-const maxAddress = 4 << 10
-
-func readSecretFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular():
-		return "", errors.New("not a regular file")
-	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("mode %04o; others can read it (chmod 600)", info.Mode().Perm())
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxAddress))
-	return strings.TrimSpace(string(b)), err
 }
 
 // find opens the directory of an installation that exists. One in PostgreSQL

@@ -75,7 +75,7 @@ func (s *service) private(o options, spool string) *private.Handlers {
 	// The server's redirects are under the guard as every stranger's address.
 	policy := o.policy
 	if o.own.named {
-		policy.AllowPrivate = append(slices.Clone(policy.AllowPrivate), hostOf(o.own.hub))
+		policy.AllowPrivate = append(slices.Clone(policy.AllowPrivate), netguard.HostOf(o.own.hub))
 	}
 	s.imports = &byob.Importer{
 		Service: made, Imports: own, Now: func() core.Micros { return s.store.Now() }, Wait: func() <-chan time.Time { return time.After(importWait) }, Log: o.log,

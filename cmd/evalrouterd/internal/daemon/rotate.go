@@ -10,6 +10,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/rekey"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
@@ -69,7 +70,7 @@ func (o *open) nobodyServes(ctx context.Context) error {
 		return err
 	}
 	if n > 0 {
-		return refuse("database_in_use", "services of %s are running, and they would not know the new master key; nothing was done. Stop every one of them first", shown(o.postgres))
+		return refuse("database_in_use", "services of %s are running, and they would not know the new master key; nothing was done. Stop every one of them first", postgres.Shown(o.postgres))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/changes"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
@@ -127,7 +128,7 @@ type service struct {
 	managed *managed
 	// imports is nil where workspaces bring nothing.
 	imports *byob.Importer
-	changes *changes
+	changes *changes.Changes
 	log     *slog.Logger
 	// answers keeps what was received until it is recorded; kept is what an
 	// earlier process left in it.
@@ -158,7 +159,7 @@ type options struct {
 
 // newService joins the parts. Nothing runs yet.
 func newService(data *open, o options) (*service, error) {
-	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: newChanges(), log: o.log, figures: o.figures}
+	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: changes.New(), log: o.log, figures: o.figures}
 	adapters := adapters(o.managed, s.pool)
 	var observe func(string, int, time.Duration)
 	if s.figures != nil {

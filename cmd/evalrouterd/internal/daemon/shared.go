@@ -14,6 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
@@ -75,10 +76,10 @@ func unreachable(address string, err error) error {
 	var unfit *store.Unfit
 	switch {
 	case errors.As(err, &unfit):
-		return refuse("database_unfit", "%s cannot be used: %s; nothing was started", shown(address), unfit)
+		return refuse("database_unfit", "%s cannot be used: %s; nothing was started", postgres.Shown(address), unfit)
 	case store.Unreachable(err):
 		return &refusal{code: "database_unreachable", status: exitFailed,
-			message: fmt.Sprintf("the database at %s cannot be reached: %s. Nothing that was begun is lost; repeat the command when it is back", shown(address), plain.Line(err.Error()))}
+			message: fmt.Sprintf("the database at %s cannot be reached: %s. Nothing that was begun is lost; repeat the command when it is back", postgres.Shown(address), plain.Line(err.Error()))}
 	}
 	return err
 }
@@ -97,7 +98,7 @@ func (o *open) unlockShared(ctx context.Context) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse("master_key_missing", "%s is missing; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process of %s", path, shown(o.postgres))
+		return refuse("master_key_missing", "%s is missing; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process of %s", path, postgres.Shown(o.postgres))
 	case err != nil:
 		return refuse("master_key_unusable", "%s; nothing was started", err)
 	}
@@ -111,7 +112,7 @@ func (o *open) unlockShared(ctx context.Context) error {
 		return err
 	}
 	if stands != m.Check() {
-		return refuse("master_key_wrong", "%s is not the master key of %s; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process", path, shown(o.postgres))
+		return refuse("master_key_wrong", "%s is not the master key of %s; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process", path, postgres.Shown(o.postgres))
 	}
 	o.master = m
 	return nil
@@ -150,12 +151,12 @@ func (s *service) heard(run core.RunID, asked bool) {
 	if asked {
 		s.engine.Nudge(run)
 	}
-	s.changes.publish(run)
+	s.changes.Publish(run)
 }
 
 // changed tells followers here and elsewhere that a run's log has grown.
 func (s *service) changed(run core.RunID) {
-	s.changes.publish(run)
+	s.changes.Publish(run)
 	if s.wake != nil {
 		s.wake.Grown(run)
 	}
@@ -198,7 +199,7 @@ func (r *runner) labour(ctx context.Context, data *open, o options) error {
 		return errors.Join(err, s.stop(ctx))
 	}
 	r.notify("READY=1")
-	fmt.Fprintf(r.sys.Stderr, "evalrouterd %s works for %s\n", r.sys.Version, shown(data.postgres))
+	fmt.Fprintf(r.sys.Stderr, "evalrouterd %s works for %s\n", r.sys.Version, postgres.Shown(data.postgres))
 	err = r.wait(ctx, s, nil, nil)
 	return errors.Join(err, r.shutdown(s, nil))
 }

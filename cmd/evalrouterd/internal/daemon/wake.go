@@ -2,57 +2,18 @@ package daemon
 
 import (
 	"context"
-	"sync"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/changes"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
 )
 
-// changes wakes whoever follows a run.
-type changes struct {
-	mu      sync.Mutex
-	watched map[core.RunID]map[*watcher]bool
-}
-
-type watcher struct{ changed chan struct{} }
-
-func newChanges() *changes { return &changes{watched: map[core.RunID]map[*watcher]bool{}} }
-
-// Watch gives a channel that is closed at the next change of a run.
-func (c *changes) Watch(run core.RunID) (<-chan struct{}, func()) {
-	w := &watcher{make(chan struct{})}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.watched[run] == nil {
-		c.watched[run] = map[*watcher]bool{}
-	}
-	c.watched[run][w] = true
-	return w.changed, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.watched[run], w)
-		if len(c.watched[run]) == 0 {
-			delete(c.watched, run)
-		}
-	}
-}
-
-// publish wakes every watcher of a run.
-func (c *changes) publish(run core.RunID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for w := range c.watched[run] {
-		close(w.changed)
-	}
-	delete(c.watched, run)
-}
-
 // waker passes a change of a run's row on to the engine and to followers.
 type waker struct {
 	engine  *engine.Engine
 	wake    *wake.Wake // nil where this process is alone
-	changes *changes
+	changes *changes.Changes
 }
 
 // Wake tells both.
@@ -64,7 +25,7 @@ func (w waker) Wake(ws core.WorkspaceID, run core.RunID) {
 		defer cancel()
 		w.wake.Ask(ctx, ws, run)
 	}
-	w.changes.publish(run)
+	w.changes.Publish(run)
 }
 
 // endWaits lets the runs go on at once that wait for an endpoint which has just
