@@ -11,6 +11,10 @@ import (
 const (
 	maxConnections        = 2000
 	maxConnectionsOfPeers = 64
+	// maxUnread is about how much of its answers a client may leave unread before
+	// its requests wait. The system would let it grow to megabytes, which many
+	// clients that read nothing would have of the kernel.
+	maxUnread = 128 << 10
 )
 
 // crowd is a listener that bounds open connections, in all and from one peer,
@@ -50,6 +54,9 @@ func (c *crowd) Accept() (net.Conn, error) {
 		from, known := peer(conn.RemoteAddr())
 		leave, why := c.enter(from, known)
 		if why == "" {
+			if tcp, ok := conn.(*net.TCPConn); ok {
+				_ = tcp.SetWriteBuffer(maxUnread) // the system's own bound is another bound
+			}
 			return &guest{Conn: conn, leave: sync.OnceFunc(leave)}, nil
 		}
 		c.refused.Add(1)
