@@ -93,18 +93,8 @@ func (s *Server) Summary(ctx context.Context, id core.RunID) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Exported is a file as an answer, and FileOf one that is in memory.
+// Exported is a file as an answer.
 type Exported = exported
-
-func FileOf(kind, name string, b []byte) *Exported {
-	return &exported{Body: func(hc huma.Context) {
-		sum := sha256.Sum256(b)
-		hc.SetHeader("Content-Type", kind)
-		hc.SetHeader("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
-		hc.SetHeader("X-Content-SHA256", hex.EncodeToString(sum[:]))
-		_, _ = hc.BodyWriter().Write(b) // whoever has gone needs no answer
-	}}
-}
 
 func contentType(format string) string {
 	switch format {

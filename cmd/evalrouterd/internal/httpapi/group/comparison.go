@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
@@ -60,11 +63,23 @@ func (h *Handlers) comparison(s *httpapi.Server, ctx context.Context, in *compar
 		if err := report.Comparison(&page, c); err != nil {
 			return nil, err
 		}
-		return httpapi.FileOf("text/html; charset=utf-8", name+".html", page.Bytes()), nil
+		return fileOf("text/html; charset=utf-8", name+".html", page.Bytes()), nil
 	}
 	b, err := httpapi.Record(c)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.FileOf("application/json; charset=utf-8", name+".json", append(b, '\n')), nil
+	return fileOf("application/json; charset=utf-8", name+".json", append(b, '\n')), nil
+}
+
+// fileOf answers with a file that is in memory: a comparison is of at most eight
+// summaries.
+func fileOf(kind, name string, b []byte) *httpapi.Exported {
+	return &httpapi.Exported{Body: func(hc huma.Context) {
+		sum := sha256.Sum256(b)
+		hc.SetHeader("Content-Type", kind)
+		hc.SetHeader("Content-Disposition", fmt.Sprintf(`attachment; filename="%s"`, name))
+		hc.SetHeader("X-Content-SHA256", hex.EncodeToString(sum[:]))
+		_, _ = hc.BodyWriter().Write(b) // whoever has gone needs no answer
+	}}
 }
