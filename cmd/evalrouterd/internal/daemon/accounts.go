@@ -3,14 +3,11 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"math/big"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/badge"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/courier"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
@@ -31,7 +28,7 @@ var (
 	_ identity.Keys     = (*access.Store)(nil)
 	_ oauth.Store       = (*access.Store)(nil)
 	_ accounts.Access   = (*access.Store)(nil)
-	_ httpapi.Sessions  = sessions{}
+	_ httpapi.Sessions  = badge.Sessions{}
 	_ web.Reader        = (*access.Store)(nil)
 	_ web.Ender         = (*access.Store)(nil)
 )
@@ -59,7 +56,7 @@ func (f *flagSet) signIn() func(System) (signIn, error) {
 	file := f.StringLong("mail-file", "", "a `FILE` with the mail server, readable by its owner only: {\"address\":\"HOST:PORT\",\"from\":\"...\",\"user\":\"...\",\"password\":\"...\"}. Without it you approve accounts with 'evalrouterd accounts approve'")
 	return func(sys System) (signIn, error) {
 		out := signIn{origin: strings.TrimSuffix(*origin, "/")}
-		if out.origin != "" && !webOrigin(out.origin) {
+		if out.origin != "" && !web.Origin(out.origin) {
 			return out, refuse("invalid_input", "--web-origin is https://HOST or https://HOST:PORT, or http:// and a loopback address; nothing was started")
 		}
 		if *file == "" {
@@ -74,16 +71,6 @@ func (f *flagSet) signIn() func(System) (signIn, error) {
 		}
 		return out, nil
 	}
-}
-
-// webOrigin says whether an address is an origin that cookies are safe at.
-func webOrigin(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || strings.ToLower(text) != text {
-		return false
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && addr.IsLoopback())
 }
 
 // at fills in the origin of a loopback listener.
@@ -143,38 +130,4 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func drawKey(kind seal.Kind) (seal.Key, error) { return seal.NewKey(kind, rand.Reader) }
 
-// drawCode draws a code that a person types.
-func drawCode() (string, error) {
-	b := make([]byte, oauth.CodeLen)
-	for i := range b {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(oauth.Alphabet))))
-		if err != nil {
-			return "", fmt.Errorf("draw a code: %w", err)
-		}
-		b[i] = oauth.Alphabet[n.Int64()]
-	}
-	return string(b), nil
-}
-
-// sessions finds people by their access tokens.
-type sessions struct {
-	*access.Store
-	master *seal.Master
-}
-
-// SignedIn finds whom a token stands for. A mistyped one never reaches the
-// database; an unknown one costs as much time as a known one.
-func (s sessions) SignedIn(ctx context.Context, token string) (core.SignedIn, bool, error) {
-	key, err := seal.ParseKey(token)
-	if err != nil || key.Kind() != seal.SessionKey {
-		return core.SignedIn{}, false, nil
-	}
-	v, ok, err := s.Store.SignedIn(ctx, key.Prefix())
-	if err != nil {
-		return v, false, err
-	}
-	if !ok {
-		v.MAC = nil
-	}
-	return v, s.master.Matches(key, v.MAC), nil
-}
+func drawCode() (string, error) { return oauth.NewCode(rand.Reader) }

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
-	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -88,8 +86,6 @@ func showKey(sys System, key seal.Key, w core.WorkspaceID) {
 	fmt.Fprintln(sys.Stdout, key.Reveal())
 }
 
-const maxKeysListed = 1000
-
 // keysListCommand lists the keys of a workspace.
 func keysListCommand(f *flagSet) action {
 	data := f.data()
@@ -104,38 +100,9 @@ func keysListCommand(f *flagSet) action {
 			if err != nil {
 				return err
 			}
-			list, err := o.store.Access().Keys(ctx, w.ID, nil, maxKeysListed)
-			if err != nil {
-				return err
-			}
-			t := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "PREFIX\tNAME\tMADE\tENDS\tSPENT\tSCOPES")
-			for _, k := range list {
-				spent, err := o.store.Access().Spent(ctx, k.Lineage)
-				if err != nil {
-					return err
-				}
-				money := spent.String()
-				if k.Ceiling > 0 {
-					money += " of " + k.Ceiling.String()
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Prefix, plain.Line(k.Name), day(k.CreatedAt), ends(k, o.store.Now()), money, strings.Join(k.Scopes, ","))
-			}
-			return t.Flush()
+			return o.roster(sys).Keys(ctx, w.ID, o.store.Now())
 		})
 	}
-}
-
-func ends(k core.APIKey, now core.Micros) string {
-	switch {
-	case k.RevokedAt != 0:
-		return "revoked"
-	case k.ExpiresAt == 0:
-		return "never"
-	case now >= k.ExpiresAt:
-		return "ended"
-	}
-	return stamp(k.ExpiresAt)
 }
 
 // keysSucceedCommand makes a key's successor.
@@ -151,7 +118,7 @@ func keysSucceedCommand(f *flagSet) action {
 			return refuse("invalid_input", "--overlap is at most a day; nothing was done")
 		}
 		return withData(ctx, at, func(o *open) error {
-			k, err := o.keyOf(ctx, operands[0])
+			k, err := o.roster(sys).Key(ctx, operands[0])
 			if err != nil {
 				return err
 			}
@@ -172,22 +139,6 @@ func keysSucceedCommand(f *flagSet) action {
 	}
 }
 
-// keyOf finds a key by its prefix: whoever gives the key itself has put a secret
-// among the arguments.
-func (o *open) keyOf(ctx context.Context, prefix string) (core.APIKey, error) {
-	if len(prefix) > seal.PrefixLen {
-		return core.APIKey{}, refuse("secret_in_arguments", "that is more than a key's prefix, and arguments can be read by everybody on this machine; nothing was done. Name the key by its first %d characters", seal.PrefixLen)
-	}
-	k, ok, err := o.store.Access().KeyByPrefix(ctx, prefix)
-	if err == nil && !ok {
-		err = refuse("not_found", "there is no key with this prefix here; nothing was done")
-	}
-	return k, err
-}
-
-// operator is whoever runs commands on the machine, for the log of changes.
-func operator() core.By { return core.By{Entry: newCallID(), Actor: "operator"} }
-
 // keysRevokeCommand ends a key.
 func keysRevokeCommand(f *flagSet) action {
 	data := f.data()
@@ -196,20 +147,6 @@ func keysRevokeCommand(f *flagSet) action {
 		if err != nil {
 			return err
 		}
-		return withData(ctx, at, func(o *open) error {
-			k, err := o.keyOf(ctx, operands[0])
-			if err != nil {
-				return err
-			}
-			if k.RevokedAt != 0 {
-				fmt.Fprintf(sys.Stdout, "Key %s of workspace %s had ended already.\n", k.Prefix, k.Workspace)
-				return nil
-			}
-			if err := o.store.Access().RevokeKey(ctx, k.Workspace, k.ID, operator()); err != nil {
-				return err
-			}
-			fmt.Fprintf(sys.Stdout, "Key %s (%s) of workspace %s has ended.\n", k.Prefix, plain.Line(k.Name), k.Workspace)
-			return nil
-		})
+		return withData(ctx, at, func(o *open) error { return o.roster(sys).Revoke(ctx, operands[0]) })
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/badge"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/changes"
@@ -192,7 +193,7 @@ func newService(data *open, o options) (*service, error) {
 	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: s.store}
 	who := s.accounts(o, s.people(o))
 	api := httpapi.Options{
-		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: keys{s.store.Access(), s.master, s.store.Now, o.log}, Changes: s.changes, Waker: wake,
+		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: badge.Keys{Store: s.store.Access(), Master: s.master, Now: s.store.Now, Log: o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits, Chains: again,
 		Adapters: adapters, Owner: o.owner, Admit: s.admit(o.hosts), Observe: observe, Within: requestTime, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
 		Discover: discovery(o.modelPorts), Ready: s.ready, WebOrigin: o.signIn.origin,
@@ -205,7 +206,7 @@ func newService(data *open, o options) (*service, error) {
 		},
 	}
 	if who.SignIn != nil {
-		api.Sessions = sessions{s.store.Access(), s.master}
+		api.Sessions = badge.Sessions{Store: s.store.Access(), Master: s.master}
 		if s.pages, err = s.web(who); err != nil {
 			return nil, err
 		}

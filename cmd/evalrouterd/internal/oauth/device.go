@@ -2,7 +2,11 @@ package oauth
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
+	"math/big"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -17,6 +21,19 @@ const Alphabet = "BCDFGHJKLMNPQRSTVWXZ"
 
 // CodeLen is how many letters such a code has.
 const CodeLen = 8
+
+// NewCode draws a code that a person types.
+func NewCode(random io.Reader) (string, error) {
+	b := make([]byte, CodeLen)
+	for i := range b {
+		n, err := rand.Int(random, big.NewInt(int64(len(Alphabet))))
+		if err != nil {
+			return "", fmt.Errorf("draw a code: %w", err)
+		}
+		b[i] = Alphabet[n.Int64()]
+	}
+	return string(b), nil
+}
 
 // NewDevice is what a device asks with.
 type NewDevice struct {

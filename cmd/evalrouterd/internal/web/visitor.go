@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -195,3 +196,13 @@ func (s *Server) place(r *http.Request, v *visitor) (all []core.Membership, at c
 
 // errNoWorkspace says that somebody has to make a workspace first.
 var errNoWorkspace = errors.New("no workspace yet")
+
+// Origin says whether an address is an origin that cookies are safe at.
+func Origin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || strings.ToLower(text) != text {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && addr.IsLoopback())
+}
