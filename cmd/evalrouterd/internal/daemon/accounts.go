@@ -73,10 +73,14 @@ func (f *flagSet) signIn() func(System) (signIn, error) {
 	}
 }
 
-// at fills in the origin of a loopback listener.
-func (s signIn) at(l netip.AddrPort) signIn {
-	if s.origin == "" && l.Addr().IsLoopback() {
-		s.origin = "http://" + l.String()
+// at fills in the origin of a loopback listener. Behind a proxy only the
+// operator knows under which name browsers come.
+func (s signIn) at(l netip.AddrPort, encrypted, proxied bool) signIn {
+	if s.origin != "" || proxied || !l.Addr().IsLoopback() {
+		return s
+	}
+	if s.origin = "http://" + l.String(); encrypted {
+		s.origin = "https://" + l.String()
 	}
 	return s
 }

@@ -118,7 +118,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 		return errors.Join(err, l.Close(), data.close())
 	}
 	at := l.Addr().(*net.TCPAddr).AddrPort()
-	with.policy.Own, with.signIn = ownAddresses(at), r.signIn.at(at)
+	with.policy.Own, with.signIn = ownAddresses(at), r.signIn.at(at, cert != nil, len(r.facing.proxies) > 0)
 	s, err := newService(data, with)
 	if err != nil {
 		return errors.Join(err, l.Close(), data.close())
