@@ -35,7 +35,7 @@ func TestUsage(t *testing.T) {
 		{"version as a flag", []string{"--version"}, 0, "evalrouterd 0.0.0-test", ""},
 		{"help of a command", []string{"keys", "create", "--help"}, 0, "--scopes", ""},
 		{"unknown command", []string{"serv"}, 2, "", "(command_unknown)"},
-		{"half a command", []string{"keys"}, 2, "", "one of: create, list,  (command_unknown)"},
+		{"half a command", []string{"keys"}, 2, "", "one of: create, list, rotate, revoke, reset, rotate-master (command_unknown)"},
 		{"unknown flag", []string{"audit", "--frob=1"}, 2, "", "--frob is not a flag of evalrouterd audit"},
 		{"unknown flag before another", []string{"audit", "--frob", "--json"}, 2, "", "--frob is not a flag of evalrouterd audit"},
 		{"secret for a flag", []string{"audit", "--sk-Canary_1"}, 2, "", "that is not a flag of evalrouterd audit"},
