@@ -8,6 +8,7 @@ type Code string
 // Codes that the service gives. The HTTP layer holds each to the registry.
 const (
 	BudgetLimit            Code = "budget_limit"
+	Busy                   Code = "unavailable"
 	CapBelowMinimum        Code = "cap_below_minimum"
 	ConcurrencyUnsupported Code = "concurrency_unsupported"
 	ConnectionUnverified   Code = "connection_unverified"
@@ -32,6 +33,8 @@ const (
 	SourceQuota            Code = "source_quota"
 	SourceTooLarge         Code = "source_too_large"
 	StorageLow             Code = "storage_low"
+	TraceHeld              Code = "trace_held"
+	TraceTooLarge          Code = "trace_too_large"
 	UnboundedModelCost     Code = "unbounded_model_cost"
 )
 
