@@ -17,9 +17,12 @@ type Key struct {
 	Prefix    string // the public part, by which a key is found
 	MAC       []byte
 	Scopes    []string
-	CreatedAt core.Micros
-	ExpiresAt core.Micros // 0 = never
-	RevokedAt core.Micros // 0 = not revoked
+	// Connection is the trace connection that an ingest key belongs to, "" for
+	// every other key.
+	Connection core.TraceConnectionID
+	CreatedAt  core.Micros
+	ExpiresAt  core.Micros // 0 = never
+	RevokedAt  core.Micros // 0 = not revoked
 }
 
 // InsertKey keeps a new key.
@@ -34,8 +37,8 @@ func (s *Store) InsertKey(ctx context.Context, k Key) error {
 // KeyByPrefix finds a key; ok is false when there is none.
 func (s *Store) KeyByPrefix(ctx context.Context, prefix string) (k Key, ok bool, err error) {
 	var scopes string
-	err = s.read.QueryRowContext(ctx, `SELECT id, workspace_id, name, prefix, mac, scopes, created_at, expires_at, revoked_at FROM api_keys WHERE prefix = $1`, prefix).
-		Scan(&k.ID, &k.Workspace, &k.Name, &k.Prefix, &k.MAC, &scopes, &k.CreatedAt, &k.ExpiresAt, &k.RevokedAt)
+	err = s.read.QueryRowContext(ctx, `SELECT id, workspace_id, name, prefix, mac, scopes, coalesce(connection_id, ''), created_at, expires_at, revoked_at FROM api_keys WHERE prefix = $1`, prefix).
+		Scan(&k.ID, &k.Workspace, &k.Name, &k.Prefix, &k.MAC, &scopes, &k.Connection, &k.CreatedAt, &k.ExpiresAt, &k.RevokedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return k, false, nil
 	}

@@ -71,6 +71,7 @@ func (d *db) brought() {
 	d.check(st.Finish(ctx, scope, "failed", core.WhatFound{Error: "data_syntax", Reason: "line 2"}))
 	d.must(st.AddImport(ctx, scope, core.DataImport{ID: "i1", Source: "hf://o/s@main", Paths: []string{"f.csv"}, Actor: "key-1"}))
 	d.must(d.makes("brought", d.ownProfile("byob-1", 2)))
+	d.write(d.agents(), arrival("a", talk(3)...))
 }
 
 func TestPrivate_Sources(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 )
 
 // tx is an open write transaction with one fixed time.
@@ -150,6 +151,9 @@ func (d door) Exec(q string, args ...any) (int64, error) { return d.exec(q, args
 func (d door) One(q string, args ...any) error           { return d.one(q, args...) }
 func (d door) Row(q string, args ...any) private.Row     { return d.row(q, args...) }
 func (d door) Now() core.Micros                          { return d.now }
+
+func (d door) Rows(q string, args ...any) (*sql.Rows, error) { return d.rows(q, args...) }
+
 func (d door) Recall(sc core.Scope, o core.Once) (out core.Admitted, ok bool, err error) {
 	ok, err = d.replay(core.Admission{Scope: sc, Op: o.Op, Key: o.Key, RequestHash: o.Hash}, &out)
 	return out, ok, err
@@ -164,4 +168,13 @@ func (s *Store) Private() *private.Store {
 	return private.New(s.read, func(ctx context.Context, fn func(private.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
 	})
+}
+
+// Traces is what is kept of agents' traces. newID gives time-ordered ids.
+func (s *Store) Traces(newID func() string) (*traces.Store, error) {
+	return traces.New(s.read, func(ctx context.Context, fn func(traces.Tx) error) error {
+		return s.writer.do(ctx, func(t *tx) error { return fn(door{t}) })
+	}, func(ctx context.Context, fn func(traces.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	}, newID)
 }
