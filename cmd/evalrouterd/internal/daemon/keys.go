@@ -17,7 +17,7 @@ type keys struct {
 // database; an unknown one costs as much time as a known one.
 func (k keys) Identify(ctx context.Context, token string) (store.Key, bool, error) {
 	key, err := seal.ParseKey(token)
-	if err != nil || key.Kind() != seal.APIKey {
+	if err != nil || key.Kind() != seal.APIKey && key.Kind() != seal.IngestKey {
 		return store.Key{}, false, nil
 	}
 	row, ok, err := k.store.KeyByPrefix(ctx, key.Prefix())

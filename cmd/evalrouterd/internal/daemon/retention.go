@@ -26,6 +26,7 @@ func (s *service) expireAnswers(ctx context.Context) {
 		case n > 0:
 			s.log.Info("dropped answers past their time", "runs", n)
 		}
+		s.expireTraces(ctx)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
@@ -23,7 +24,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 )
 
 // The store keeps every interface that its users declare.
@@ -111,6 +114,8 @@ type service struct {
 	managed *managed
 	// imports is nil where workspaces bring nothing.
 	imports *byob.Importer
+	traces  *kept.Store
+	door    *traces.Door
 	changes *changes
 	log     *slog.Logger
 	// answers keeps what was received until it is recorded; kept is what an
@@ -159,11 +164,15 @@ func newService(data *open, o options) (*service, error) {
 	}
 	wake := waker{s.engine, s.wake, s.changes}
 	own := s.private(o, exports)
+	agents, err := s.tracing()
+	if err != nil {
+		return nil, err
+	}
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
 		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), More: own.Routes(), Features: own.Features(),
+		Discover: discovery(o.modelPorts), More: slices.Concat(own.Routes(), agents.Routes()), Features: slices.Concat(own.Features(), agents.Features()),
 		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err
@@ -215,6 +224,7 @@ func (s *service) stop(ctx context.Context) error {
 	if s.imports != nil {
 		s.imports.Close()
 	}
+	s.door.Close()
 	err := s.engine.Stop(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("calls in flight were cut off; the next start marks them unknown")

@@ -20,8 +20,9 @@ func TestTenancy(t *testing.T) {
 	good := h.key(core.Local, nil, httpapi.Scopes()...)
 	revoked := h.key(core.Local, func(k *store.Key) { k.RevokedAt = 1 }, httpapi.Scopes()...)
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
+	ingest := h.traceConnection("otlp").Secret
 	table := h.api.RouteTable()
-	if len(table) != 51 {
+	if len(table) != 65 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -43,6 +44,14 @@ func TestTenancy(t *testing.T) {
 			ask(header("X-Workspace-Id", string(other))).refused(t, 403, "workspace_mismatch")
 			ask(as(revoked)).refused(t, 401, "key_revoked")
 			ask(as(expired)).refused(t, 401, "session_expired")
+			if rt.Scope == "traces:ingest" {
+				ask(as(good)).refused(t, 403, "insufficient_scope")
+				ask().refused(t, 403, "insufficient_scope") // the owner brings nothing either
+				return
+			}
+			if !rt.Public {
+				ask(as(ingest)).refused(t, 403, "ingest_only")
+			}
 			if r := ask(as(good)); r.status == 401 || r.status == 403 {
 				t.Errorf("a good key with every scope answers %d: %s", r.status, r.body)
 			}
@@ -71,6 +80,8 @@ func TestForeign(t *testing.T) {
 	var fetched api.BenchmarkImport
 	h.send("POST", "/v1/benchmark-imports", object{"source": "hf://org/set@main", "files": []string{"a.csv"}}).want(t, 200).into(t, &fetched)
 	mine := h.made(sums(src.URI, nil))
+	own := h.traceConnection("otlp")
+	trace := h.trace(own)
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -95,6 +106,13 @@ func TestForeign(t *testing.T) {
 		{"benchmark", "GET", "/v1/benchmarks/%", mine.ProfileID, ""},
 		{"benchmark end", "POST", "/v1/benchmarks/%/archive", mine.ProfileID, ""},
 		{"workspace", "GET", "/v1/workspaces/%", "local", ""},
+		{"trace connection", "GET", "/v1/trace-connections/%", own.ID, ""},
+		{"trace connection change", "PATCH", "/v1/trace-connections/%", own.ID, `{"name":"stolen"}`},
+		{"trace connection key", "POST", "/v1/trace-connections/%/rotate-key", own.ID, ""},
+		{"trace connection end", "DELETE", "/v1/trace-connections/%", own.ID, ""},
+		{"trace", "GET", "/v1/traces/%", trace.ID, ""},
+		{"spans", "GET", "/v1/traces/%/spans", trace.ID, ""},
+		{"trace end", "DELETE", "/v1/traces/%?force=true", trace.ID, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,7 +129,7 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
-	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks"} {
+	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/traces", "/v1/trace-connections"} {
 		if r := h.send("GET", list, nil, stranger).want(t, 200); !bytes.Contains(r.body, []byte(`"data":[]`)) {
 			t.Errorf("GET %s shows a stranger %s", list, r.body)
 		}

@@ -31,7 +31,7 @@ const (
 
 // Scopes lists every scope that a key of this service may be given.
 func Scopes() []string {
-	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite}
+	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, "datasets:read", "datasets:review", "datasets:write", scopeEvalRead, scopeEvalWrite, "traces:read", "traces:write"}
 }
 
 // access says who may call a route. The zero value is no declaration, and a
@@ -46,11 +46,13 @@ const (
 	anyCaller
 	// scoped needs the route's scope.
 	scoped
+	// ingest needs it too, of a key that can do nothing else.
+	ingest
 )
 
 // caller is who a request acts as. The zero value is nobody.
 type caller struct {
-	kind      string // local_owner or api_key
+	kind      string // local_owner, api_key or ingest_key
 	workspace core.WorkspaceID
 	actor     string
 	scopes    []string
@@ -66,6 +68,9 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
+// ConnectionOf is the trace connection that an ingest key belongs to.
+func ConnectionOf(ctx context.Context) core.TraceConnectionID { return callerOf(ctx).key.Connection }
+
 // ScopeOf is on whose behalf a request acts.
 func ScopeOf(ctx context.Context) core.Scope { return scopeOf(ctx) }
 
@@ -75,7 +80,7 @@ func scopeOf(ctx context.Context) core.Scope { return callerOf(ctx).scope() }
 func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		c, err := s.authenticate(r)
+		c, err := s.authenticate(rt, r)
 		if often := s.limits(r.Context(), rt, r, c); often != nil {
 			err = often
 		}
@@ -83,13 +88,13 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 			err = rt.allows(c)
 		}
 		if err == nil {
-			err = checkHeaders(r)
+			err = checkHeaders(rt, r)
 		}
 		if err == nil {
 			err = checkQuery(hc.Operation(), r)
 		}
 		if err == nil && rt.body {
-			err = s.readBody(w, r)
+			err = s.readBody(w, r, int64(rt.maxBody))
 		}
 		if err != nil {
 			s.fail(w, r.Context(), err)
@@ -107,9 +112,11 @@ func (rt route) allows(c caller) error {
 	switch {
 	case rt.access == public:
 		return nil
+	case c.kind == "ingest_key" && rt.access != ingest:
+		return core.Refuse(core.Code(api.IngestOnly), "this key brings traces to its connection and does nothing else; use an API key")
 	case !c.known():
 		return core.Refuse(unauthenticated, "this route needs a credential: send Authorization: Bearer with an API key")
-	case rt.access == scoped && !slices.Contains(c.scopes, rt.scope):
+	case rt.access >= scoped && !slices.Contains(c.scopes, rt.scope):
 		return core.Refuse(insufficientScope, "this key lacks the scope %s", rt.scope).With("required", rt.scope)
 	}
 	return nil
@@ -117,12 +124,15 @@ func (rt route) allows(c caller) error {
 
 // authenticate finds out who asks. No credential is nobody; a wrong one is an
 // error even where none is needed.
-func (s *Server) authenticate(r *http.Request) (caller, error) {
+func (s *Server) authenticate(rt route, r *http.Request) (caller, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 {
 		return caller{}, nil
 	}
 	kind, token, ok := strings.Cut(headers[0], " ")
+	if _, secret, basic := r.BasicAuth(); basic && rt.access == ingest {
+		kind, token = "Bearer", secret // some senders have a public key beside the secret one
+	}
 	if len(headers) > 1 || !ok || !strings.EqualFold(kind, "Bearer") || !credential(token) {
 		return caller{}, core.Refuse(unauthenticated, "the Authorization header is not one Bearer credential")
 	}
@@ -168,7 +178,11 @@ func (s *Server) identify(ctx context.Context, token string) (caller, error) {
 	case k.ExpiresAt != 0 && s.micros() >= k.ExpiresAt:
 		return caller{}, core.Refuse(sessionExpired, "this key has expired")
 	}
-	return caller{kind: "api_key", workspace: k.Workspace, actor: k.ID, scopes: k.Scopes, key: k}, nil
+	kind := "api_key"
+	if k.Connection != "" {
+		kind = "ingest_key"
+	}
+	return caller{kind: kind, workspace: k.Workspace, actor: k.ID, scopes: k.Scopes, key: k}, nil
 }
 
 // Requests a minute.
@@ -185,7 +199,7 @@ const (
 func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c caller) error {
 	var wait time.Duration
 	switch {
-	case s.owner != nil && c.kind != "api_key", !c.known() && rt.tag == "service":
+	case s.owner != nil && c.kind != "api_key", !c.known() && rt.tag == "service", c.kind == "ingest_key" && rt.access == ingest:
 		return nil
 	case c.known():
 		wait = s.byKey.Take(c.actor, s.o.Now())

@@ -160,7 +160,7 @@ func feature(name, format string, args ...any) *core.Refusal {
 func (s *Server) fromRouter(ctx context.Context, m *huma.ErrorModel) *failure {
 	switch m.Status {
 	case http.StatusRequestEntityTooLarge:
-		return s.failureOf(ctx, tooLarge())
+		return s.failureOf(ctx, tooLarge(maxBody))
 	case http.StatusUnsupportedMediaType:
 		return s.failureOf(ctx, notJSONBody())
 	case http.StatusNotAcceptable:
@@ -175,8 +175,8 @@ func (s *Server) fromRouter(ctx context.Context, m *huma.ErrorModel) *failure {
 	return s.failureOf(ctx, errors.New("the router answered "+strconv.Itoa(m.Status)+": "+m.Detail))
 }
 
-func tooLarge() *core.Refusal {
-	return core.Refuse(requestTooLarge, "the body is larger than 256 KiB; nothing was done").With("limit_bytes", maxBody)
+func tooLarge(most int64) *core.Refusal {
+	return core.Refuse(requestTooLarge, "the body is larger than %d KiB; nothing was done", most>>10).With("limit_bytes", most)
 }
 
 func encodedBody() *core.Refusal {
@@ -203,6 +203,7 @@ func statuses() map[api.Code]int {
 		api.HostRefused:             http.StatusForbidden,
 		api.IdempotencyConflict:     http.StatusConflict,
 		api.IdempotencyKeyRequired:  http.StatusBadRequest,
+		api.IngestOnly:              http.StatusForbidden,
 		api.InsufficientCredit:      http.StatusPaymentRequired,
 		api.InsufficientScope:       http.StatusForbidden,
 		api.InternalError:           http.StatusInternalServerError,
@@ -211,6 +212,7 @@ func statuses() map[api.Code]int {
 		api.JudgeOnlyRoute:          http.StatusUnprocessableEntity,
 		api.KeyRevoked:              http.StatusUnauthorized,
 		api.KeyUnopenable:           http.StatusConflict,
+		api.MalformedExport:         http.StatusBadRequest,
 		api.ManifestInvalid:         http.StatusUnprocessableEntity,
 		api.MethodNotAllowed:        http.StatusMethodNotAllowed,
 		api.ModelUnavailable:        http.StatusConflict,
@@ -235,6 +237,7 @@ func statuses() map[api.Code]int {
 		api.SpendCeilingReached:     http.StatusForbidden,
 		api.StorageFull:             http.StatusInsufficientStorage,
 		api.StorageLow:              http.StatusServiceUnavailable,
+		api.TraceHeld:               http.StatusConflict,
 		api.Unauthenticated:         http.StatusUnauthorized,
 		api.UnboundedModelCost:      http.StatusUnprocessableEntity,
 		api.Unavailable:             http.StatusServiceUnavailable,

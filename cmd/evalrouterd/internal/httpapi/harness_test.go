@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,7 +70,7 @@ type option func(*httpapi.Options)
 
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]store.Key{}}, log: &syncBuffer{}}
+	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]store.Key{}, ingest: map[string]string{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
 	ctx := t.Context()
 	var err error
@@ -133,9 +134,10 @@ func (h *harness) build(opts []option) {
 		Admission: &admission.Service{Store: h.store, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a")},
 		Owner:     owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}
+	agents := h.agents()
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
-	o.More, o.Features = h.mine.Routes(), h.mine.Features()
+	o.More, o.Features = slices.Concat(h.mine.Routes(), agents.Routes()), slices.Concat(h.mine.Features(), agents.Features())
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -191,11 +193,17 @@ func (s still) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Er
 type tokens struct {
 	mu      sync.Mutex
 	byToken map[string]store.Key
+	// ingest is the public part of each ingest key, which the store knows.
+	ingest map[string]string
+	store  *store.Store
 }
 
-func (k *tokens) Identify(_ context.Context, token string) (store.Key, bool, error) {
+func (k *tokens) Identify(ctx context.Context, token string) (store.Key, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if prefix, ok := k.ingest[token]; ok {
+		return k.store.KeyByPrefix(ctx, prefix)
+	}
 	key, ok := k.byToken[token]
 	return key, ok, nil
 }
