@@ -119,7 +119,7 @@ func New(cfg Config) (*Client, error) {
 		Sources:     &Sources{c: c},
 		Benchmarks:  &Benchmarks{c: c},
 		Credits:     &Credits{c: c},
-		Traces:      &Traces{c: c},
+		Traces:      &Traces{c: c, Connections: &TraceConnections{c}},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil
