@@ -74,9 +74,9 @@ func isContent(name string) bool {
 	return false
 }
 
-// content is one side of a span as JSON, nil without any.
-func content(in otlp.Span, a attributes, kind string, s side) json.RawMessage {
-	v, ok := a.value(s.first)
+// content is one side of a span; ok is false without any.
+func content(in otlp.Span, a attributes, kind string, s side) (v any, ok bool) {
+	v, ok = a.value(s.first)
 	for _, f := range s.flat {
 		if !ok {
 			v, ok = flattened(a, f)
@@ -89,7 +89,7 @@ func content(in otlp.Span, a attributes, kind string, s side) json.RawMessage {
 		v, ok = fromEvents(in.Events, s)
 	}
 	if !ok {
-		return nil
+		return nil, false
 	}
 	if kind == core.SpanModel || kind == core.SpanAgent {
 		v = messages(v)
@@ -99,7 +99,7 @@ func content(in otlp.Span, a attributes, kind string, s side) json.RawMessage {
 			}
 		}
 	}
-	return encode(plain(v))
+	return plain(v), true
 }
 
 // value is the first of these attributes that is there. JSON in a text is JSON.

@@ -14,7 +14,7 @@
 package dialect
 
 import (
-	"encoding/json"
+	"encoding/base64"
 	"math"
 	"strings"
 
@@ -22,8 +22,17 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/otlp"
 )
 
-// Span is a span in the one model.
-func Span(in otlp.Span) core.Span {
+// Content is what a span says at length, as values of JSON: nil, bool, string,
+// numbers, lists and maps. Attributes is nil without any.
+type Content struct {
+	Input, Output       any
+	HasInput, HasOutput bool
+	Attributes          map[string]any
+}
+
+// Span is a span in the one model, and its content beside it: whoever keeps it
+// redacts it first.
+func Span(in otlp.Span) (core.Span, Content) {
 	a := attributes(in.Attributes)
 	s := core.Span{
 		ID: in.SpanID, ParentID: in.ParentID, Kind: kind(a), Name: in.Name, Start: in.Start, End: in.End,
@@ -45,9 +54,10 @@ func Span(in otlp.Span) core.Span {
 		s.Agent = strings.TrimPrefix(in.Name, "invoke_agent ")
 	}
 	fail(&s, in, a)
-	s.Input, s.Output = content(in, a, s.Kind, inputs), content(in, a, s.Kind, outputs)
-	s.Attributes = rest(in)
-	return s
+	c := Content{Attributes: rest(in)}
+	c.Input, c.HasInput = content(in, a, s.Kind, inputs)
+	c.Output, c.HasOutput = content(in, a, s.Kind, outputs)
+	return s, c
 }
 
 // attributes are read by name.
@@ -155,7 +165,7 @@ func fail(s *core.Span, in otlp.Span, a attributes) {
 }
 
 // rest is what the span says besides its content.
-func rest(in otlp.Span) json.RawMessage {
+func rest(in otlp.Span) map[string]any {
 	out := make(map[string]any, len(in.Attributes)+4)
 	for name, v := range in.Attributes {
 		if !isContent(name) {
@@ -182,19 +192,11 @@ func rest(in otlp.Span) json.RawMessage {
 	if len(out) == 0 {
 		return nil
 	}
-	return encode(out)
+	return out
 }
 
-// encode writes what plain made, which always encodes.
-func encode(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage(`{"$redacted":"error"}`)
-	}
-	return b
-}
-
-// plain is a value that JSON can hold: numbers that are none become texts.
+// plain is a value that JSON can hold: numbers that are none become texts, and
+// so do bytes.
 func plain(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -206,6 +208,8 @@ func plain(v any) any {
 		case math.IsInf(v, -1):
 			return "-Infinity"
 		}
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {

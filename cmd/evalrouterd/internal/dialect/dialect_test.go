@@ -31,9 +31,29 @@ func spansOf(t *testing.T, file string) []core.Span {
 	}
 	out := make([]core.Span, len(b.Spans))
 	for i, s := range b.Spans {
-		out[i] = dialect.Span(s)
+		out[i] = encoded(t, s)
 	}
 	return out
+}
+
+// encoded is a span with its content as JSON.
+func encoded(t *testing.T, in otlp.Span) core.Span {
+	t.Helper()
+	s, c := dialect.Span(in)
+	for _, side := range []struct {
+		v     any
+		there bool
+		to    *json.RawMessage
+	}{{c.Input, c.HasInput, &s.Input}, {c.Output, c.HasOutput, &s.Output}, {c.Attributes, c.Attributes != nil, &s.Attributes}} {
+		if side.there {
+			raw, err := json.Marshal(side.v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*side.to = raw
+		}
+	}
+	return s
 }
 
 func fixtures(t *testing.T) []string {
@@ -180,7 +200,7 @@ func TestSpan_Precedence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := dialect.Span(otlp.Span{Name: "n", Attributes: c.in, Start: 1, End: 2})
+			got := encoded(t, otlp.Span{Name: "n", Attributes: c.in, Start: 1, End: 2})
 			if got.Kind != c.want.Kind || got.Model != c.want.Model || got.Agent != c.want.Agent {
 				t.Errorf("%+v", got)
 			}
@@ -211,7 +231,7 @@ func TestSpan_StatusAndFigures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := dialect.Span(c.in)
+			s := encoded(t, c.in)
 			got := strings.Join(slices.DeleteFunc([]string{s.Status, s.ErrorType, s.ErrorText}, func(t string) bool { return t == "" }), " ")
 			if s.Cost != nil {
 				b, err := json.Marshal(int64(*s.Cost))

@@ -1,6 +1,9 @@
 package dialect
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // messages brings a list of messages into one form. What is none stays as it
 // is; a bare answer of a model stays a text.
@@ -101,7 +104,11 @@ func answerOf(part map[string]any) string {
 		case string:
 			return v
 		default:
-			return string(encode(plain(v)))
+			b, err := json.Marshal(plain(v))
+			if err != nil { // it never is: plain made it
+				return ""
+			}
+			return string(b)
 		}
 	}
 	return ""

@@ -1,13 +1,13 @@
 package traces
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/dialect"
 	"github.com/evalrouter/evalrouter/lib/redact"
 )
 
@@ -33,9 +33,52 @@ func newCleaner(c core.Capture) *cleaner {
 	}
 }
 
-// span redacts a span and says whether anything was taken out.
+// span redacts a span whose content is JSON, and says whether anything was
+// taken out.
 func (c *cleaner) span(s core.Span) (core.Span, bool) {
-	var n redact.Counts
+	n := c.names(&s)
+	side := func(raw json.RawMessage, kept bool) (json.RawMessage, bool) {
+		if raw == nil || !kept {
+			return nil, false
+		}
+		out, m := c.content.JSON(raw)
+		n.Add(m)
+		return out, m.Truncated > 0
+	}
+	s.Input, s.InputCut = side(s.Input, c.capture.Inputs)
+	s.Output, s.OutputCut = side(s.Output, c.capture.Outputs)
+	if s.Attributes != nil {
+		var m redact.Counts
+		s.Attributes, m = c.details.JSON(s.Attributes)
+		n.Add(m)
+	}
+	return s, n.Fields+n.Values+n.Errors > 0
+}
+
+// fill redacts a span and puts its content into it, and says whether anything
+// was taken out.
+func (c *cleaner) fill(s *core.Span, content dialect.Content) bool {
+	n := c.names(s)
+	side := func(v any, kept bool) (json.RawMessage, bool) {
+		if !kept {
+			return nil, false
+		}
+		out, m := c.content.Value(v)
+		n.Add(m)
+		return out, m.Truncated > 0
+	}
+	s.Input, s.InputCut = side(content.Input, content.HasInput && c.capture.Inputs)
+	s.Output, s.OutputCut = side(content.Output, content.HasOutput && c.capture.Outputs)
+	if content.Attributes != nil {
+		var m redact.Counts
+		s.Attributes, m = c.details.Value(content.Attributes)
+		n.Add(m)
+	}
+	return n.Fields+n.Values+n.Errors > 0
+}
+
+// names redacts and bounds the texts of a span.
+func (c *cleaner) names(s *core.Span) (n redact.Counts) {
 	text := func(t string) string {
 		if t == "" {
 			return ""
@@ -47,25 +90,7 @@ func (c *cleaner) span(s core.Span) (core.Span, bool) {
 	word := func(t string) string { return cut(text(t), maxWord) }
 	s.Name, s.ErrorText, s.ErrorType = text(s.Name), text(s.ErrorText), word(s.ErrorType)
 	s.Provider, s.Model, s.Agent, s.Conversation = word(s.Provider), word(s.Model), word(s.Agent), word(s.Conversation)
-	side := func(raw json.RawMessage, kept bool) (json.RawMessage, bool) {
-		if raw == nil || !kept {
-			return nil, false
-		}
-		out, m := c.content.JSON(raw)
-		n.Add(m)
-		return out, m.Truncated > 0
-	}
-	s.Input, s.InputCut = side(s.Input, c.capture.Inputs)
-	s.Output, s.OutputCut = side(s.Output, c.capture.Outputs)
-	if bytes.Equal(bytes.TrimSpace(s.Attributes), []byte("null")) {
-		s.Attributes = nil
-	}
-	if s.Attributes != nil {
-		var m redact.Counts
-		s.Attributes, m = c.details.JSON(s.Attributes)
-		n.Add(m)
-	}
-	return s, n.Fields+n.Values+n.Errors > 0
+	return n
 }
 
 // cut bounds a text that names something.

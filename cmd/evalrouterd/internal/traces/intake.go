@@ -52,7 +52,8 @@ func (i *Intake) arrivals(c core.TraceConnection, spans []otlp.Span) []core.Arri
 			at[s.TraceID] = n
 			out = append(out, core.Arrival{Connection: c.ID, Workspace: c.Workspace, Days: c.Days, Source: c.Kind, TraceID: s.TraceID})
 		}
-		one, redacted := clean.span(dialect.Span(s))
+		one, content := dialect.Span(s)
+		redacted := clean.fill(&one, content)
 		out[n].Spans = append(out[n].Spans, one)
 		out[n].Redacted = out[n].Redacted || redacted
 	}

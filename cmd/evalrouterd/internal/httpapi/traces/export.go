@@ -1,7 +1,7 @@
 package traces
 
 import (
-	"compress/gzip"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
@@ -118,11 +119,14 @@ func inflate(sent []byte, encoding string) ([]byte, error) {
 	default:
 		return nil, core.Refuse(core.Code(api.UnsupportedMediaType), "a batch comes as it is or with gzip; nothing was kept")
 	}
-	z, err := gzip.NewReader(strings.NewReader(string(sent)))
+	z, err := gzip.NewReader(bytes.NewReader(sent))
 	if err != nil {
 		return nil, core.Refuse(core.Code(api.MalformedExport), "the body is not gzip; nothing was kept")
 	}
-	body, err := io.ReadAll(io.LimitReader(z, maxInflated+1))
+	var out bytes.Buffer
+	out.Grow(min(4*len(sent), maxSent))
+	_, err = out.ReadFrom(io.LimitReader(z, maxInflated+1))
+	body := out.Bytes()
 	switch {
 	case err != nil:
 		return nil, core.Refuse(core.Code(api.MalformedExport), "the body is not whole gzip; nothing was kept")

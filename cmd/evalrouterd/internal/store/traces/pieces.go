@@ -13,9 +13,9 @@ import (
 // A value is kept as pieces, one behind the other: bytes as they are, or the
 // hash of a content. Put together they are the value, byte for byte.
 //
-// What is made a content of its own are the elements of lists, wherever a list
-// stands: the messages of a history, the documents of a search. A value without
-// such elements is one content.
+// What is made a content of its own are the elements of lists of two or more,
+// wherever a list stands: the messages of a history, the documents of a search.
+// Everything else is not likely to come again, and is bytes.
 
 const (
 	// leastContent is from how many bytes on something is a content: its hash and
@@ -88,35 +88,23 @@ func (p *packer) unpack(b []byte) ([]byte, error) {
 }
 
 // cut makes pieces of a value in JSON and collects its contents.
-func (p *packer) cut(value []byte, add func(content)) []byte {
+func cut(value []byte, add func(content)) []byte {
 	if value == nil {
 		return nil
 	}
 	c := &cutter{add: add}
-	if len(value) >= leastContent {
-		c.value(value, 0)
-		if !c.found {
-			c.plain = c.plain[:0]
-			c.content(value)
-		}
-	} else {
-		c.plain = append(c.plain, value...)
-	}
+	c.value(value, 0)
 	c.flush()
-	return p.pack(c.out)
+	return c.out
 }
 
 // join puts a value together again. fetch gives a content by its hash.
-func (p *packer) join(stored []byte, fetch func(hash [hashLen]byte) ([]byte, bool)) ([]byte, error) {
+func join(stored []byte, fetch func(hash [hashLen]byte) ([]byte, bool)) ([]byte, error) {
 	if stored == nil {
 		return nil, nil
 	}
-	b, err := p.unpack(stored)
-	if err != nil {
-		return nil, err
-	}
-	var out []byte
-	for len(b) > 0 {
+	out := []byte{}
+	for b := stored; len(b) > 0; {
 		kind := b[0]
 		n, used := binary.Uvarint(b[1:])
 		if used <= 0 || n > uint64(len(b)-1-used) {
@@ -148,7 +136,6 @@ type cutter struct {
 	add   func(content)
 	plain []byte // bytes that were not written yet
 	out   []byte
-	found bool
 }
 
 func (c *cutter) flush() {
@@ -160,7 +147,6 @@ func (c *cutter) flush() {
 }
 
 func (c *cutter) content(b []byte) {
-	c.found = true
 	c.flush()
 	sum := sha256.Sum256(b)
 	one := content{hash: [hashLen]byte(sum[:hashLen]), data: b}
@@ -176,6 +162,7 @@ func (c *cutter) value(b []byte, level int) {
 		return
 	}
 	list := b[0] == '['
+	alone := list && 1+valueLen(b[1:]) == len(b)-1
 	c.plain = append(c.plain, b[0])
 	at := 1
 	for at < len(b)-1 {
@@ -197,7 +184,7 @@ func (c *cutter) value(b []byte, level int) {
 			}
 			one = b[at:end]
 		}
-		if list && len(one) >= leastContent && one[0] != '[' {
+		if list && len(one) >= leastContent && one[0] != '[' && !alone {
 			c.content(one)
 		} else {
 			c.value(one, level+1)

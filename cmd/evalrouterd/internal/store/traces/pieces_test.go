@@ -68,10 +68,11 @@ func TestPieces_OfHistories(t *testing.T) {
 		{"a list", "[" + turn(0) + "," + turn(1) + "]", 2},
 		{"a list in an object", `{"model":"m","messages":[` + turn(0) + "," + turn(1) + `,{"role":"x"}]}`, 2},
 		{"a list in a list", `{"messages":[[` + turn(0) + "," + turn(1) + "," + turn(0) + `]]}`, 2},
-		{"no list", `{"text":"` + strings.Repeat("z", 500) + `"}`, 1},
-		{"a long text", `"` + strings.Repeat(`\"`, 500) + `"`, 1},
+		{"no list", `{"text":"` + strings.Repeat("z", 500) + `"}`, 0},
+		{"a list of one", "[" + turn(0) + "]", 0},
+		{"a long text", `"` + strings.Repeat(`\"`, 500) + `"`, 0},
 		{"little", `["a","b"]`, 0},
-		{"a list of little", "[" + strings.Repeat(`"word",`, 100) + `"word"]`, 1},
+		{"a list of little", "[" + strings.Repeat(`"word",`, 100) + `"word"]`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

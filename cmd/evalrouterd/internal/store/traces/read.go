@@ -157,7 +157,7 @@ func (s *Store) Spans(ctx context.Context, sc core.Scope, id core.TraceID, after
 	}
 	args = append(args, limit)
 	rows, err := s.db.QueryContext(ctx, text+fmt.Sprintf(` ORDER BY start_ns, id LIMIT $%d`, len(args)), args...)
-	raw, err := gather(rows, err, scanSpan)
+	raw, err := gather(rows, err, s.scanSpan)
 	if err != nil {
 		return nil, fmt.Errorf("read the spans of trace %s: %w", id, err)
 	}
@@ -165,65 +165,107 @@ func (s *Store) Spans(ctx context.Context, sc core.Scope, id core.TraceID, after
 }
 
 // scanSpan reads a span whose contents are still in pieces.
-func scanSpan(rows *sql.Rows) (x core.Span, err error) {
+func (s *Store) scanSpan(rows *sql.Rows) (x core.Span, err error) {
 	var trace int64
+	var body []byte
 	var flags, weight int
 	var cost *int64
 	err = rows.Scan(&trace, &x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Provider, &x.Model,
-		&x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, (*[]byte)(&x.Input), (*[]byte)(&x.Output), (*[]byte)(&x.Attributes), &flags, &weight)
+		&x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &body, &flags, &weight)
+	if err != nil {
+		return x, err
+	}
 	x.Cost = amount(cost)
 	x.InputCut, x.OutputCut = flags&flagInputCut != 0, flags&flagOutputCut != 0
-	return x, err
+	parts, err := s.parts(body)
+	if err != nil {
+		return x, fmt.Errorf("read span %s: %w", x.ID, err)
+	}
+	if flags&flagInput != 0 {
+		x.Input = parts[0]
+	}
+	if flags&flagOutput != 0 {
+		x.Output = parts[1]
+	}
+	if len(parts[2]) > 0 {
+		x.Attributes = parts[2]
+	}
+	return x, nil
 }
+
+// contentsAtOnce is how many contents are read at a time.
+const contentsAtOnce = 64
 
 // whole puts contents together again.
 func (s *Store) whole(ctx context.Context, trace int64, spans []core.Span) ([]core.Span, error) {
-	held := map[[hashLen]byte][]byte{}
-	fetch := func(hash [hashLen]byte) ([]byte, bool) {
-		if data, ok := held[hash]; ok {
-			return data, true
-		}
-		var stored []byte
-		if s.db.QueryRowContext(ctx, `SELECT data FROM trace_contents WHERE trace = $1 AND hash = $2`, trace, hash[:]).Scan(&stored) != nil {
-			return nil, false
-		}
-		data, err := s.unpack(stored)
-		held[hash] = data
-		return data, err == nil
+	held, err := s.contents(ctx, trace, spans)
+	if err != nil {
+		return nil, err
 	}
+	fetch := func(hash [hashLen]byte) ([]byte, bool) { data, ok := held[hash]; return data, ok }
 	for i := range spans {
 		x := &spans[i]
 		for _, side := range []*json.RawMessage{&x.Input, &x.Output} {
-			joined, err := s.join(*side, fetch)
+			joined, err := join(*side, fetch)
 			if err != nil {
 				return nil, fmt.Errorf("read the content of span %s: %w", x.ID, err)
 			}
 			*side = joined
 		}
-		if x.Attributes != nil {
-			b, err := s.unpack(x.Attributes)
-			if err != nil {
-				return nil, fmt.Errorf("read the attributes of span %s: %w", x.ID, err)
-			}
-			x.Attributes = b
-		}
 	}
 	return spans, nil
+}
+
+// contents reads every content that the spans name.
+func (s *Store) contents(ctx context.Context, trace int64, spans []core.Span) (map[[hashLen]byte][]byte, error) {
+	held := map[[hashLen]byte][]byte{}
+	var wanted [][hashLen]byte
+	for _, x := range spans {
+		for _, side := range [][]byte{x.Input, x.Output} {
+			// What cannot be read fails where it is put together.
+			_, _ = join(side, func(hash [hashLen]byte) ([]byte, bool) {
+				if _, there := held[hash]; !there {
+					held[hash] = nil
+					wanted = append(wanted, hash)
+				}
+				return nil, true
+			})
+		}
+	}
+	clear(held)
+	err := inChunks(len(wanted), contentsAtOnce, func(from, to int) error {
+		args := []any{trace}
+		for _, h := range wanted[from:to] {
+			args = append(args, h[:])
+		}
+		rows, err := s.db.QueryContext(ctx, `SELECT hash, data FROM trace_contents WHERE trace = $1 AND hash IN `+marks(2, 1, to-from), args...)
+		_, err = gather(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
+			var hash, stored []byte
+			if err := rows.Scan(&hash, &stored); err != nil {
+				return none, err
+			}
+			data, err := s.unpack(stored)
+			held[[hashLen]byte(hash)] = data
+			return none, err
+		})
+		return err
+	})
+	return held, err
 }
 
 // lightSpans reads of a trace's spans what its sum needs. A content that is
 // there is not read.
 func lightSpans(t Tx, trace int64) ([]core.Span, error) {
 	rows, err := t.Rows(`SELECT id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost,
-		CASE WHEN input IS NULL THEN 0 ELSE 1 END, CASE WHEN output IS NULL THEN 0 ELSE 1 END, flags FROM spans WHERE trace = $1`, trace)
+		flags FROM spans WHERE trace = $1`, trace)
 	return gather(rows, err, func(rows *sql.Rows) (x core.Span, err error) {
-		var in, out, flags int
+		var flags int
 		var cost *int64
-		err = rows.Scan(&x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Model, &x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &in, &out, &flags)
-		if in == 1 {
+		err = rows.Scan(&x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Model, &x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &flags)
+		if flags&flagInput != 0 {
 			x.Input = json.RawMessage{}
 		}
-		if out == 1 {
+		if flags&flagOutput != 0 {
 			x.Output = json.RawMessage{}
 		}
 		x.Cost = amount(cost)

@@ -3,6 +3,7 @@ package traces
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -162,14 +163,16 @@ func ordered(spans map[string]core.Span) []core.Span {
 	return out
 }
 
-const spanColumns = `trace, id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, provider, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost, input, output, attributes, flags, weight`
+const spanColumns = `trace, id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, provider, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost, body, flags, weight`
 
-const spanWidth = 22
+const spanWidth = 20
 
 // Flags of a span.
 const (
 	flagInputCut  = 1
 	flagOutputCut = 2
+	flagInput     = 4 // it has one
+	flagOutput    = 8
 )
 
 // addSpans keeps spans and their contents. again says that the trace may have
@@ -184,30 +187,19 @@ func (s *Store) addSpans(t Tx, trace int64, spans []core.Span, again bool) error
 	}
 	rows := make([]any, 0, len(spans)*spanWidth)
 	for _, x := range spans {
-		flags := 0
-		if x.InputCut {
-			flags |= flagInputCut
-		}
-		if x.OutputCut {
-			flags |= flagOutputCut
-		}
-		var attributes []byte
-		if x.Attributes != nil {
-			attributes = s.pack(x.Attributes)
-		}
 		var cost any
 		if x.Cost != nil {
 			cost = int64(*x.Cost)
 		}
 		rows = append(rows, trace, x.ID, x.ParentID, x.Kind, x.Name, x.Status, x.ErrorType, x.ErrorText, x.Start, x.End, x.Provider, x.Model,
-			x.Usage.Input, x.Usage.Output, x.Usage.Cached, x.Usage.Reasoning, cost, bytesOrNull(s.cut(x.Input, collect)), bytesOrNull(s.cut(x.Output, collect)), bytesOrNull(attributes), flags, weight(x))
+			x.Usage.Input, x.Usage.Output, x.Usage.Cached, x.Usage.Reasoning, cost, s.body(x, collect), flagsOf(x), weight(x))
 	}
 	conflict := ``
 	if again {
 		conflict = ` ON CONFLICT (trace, id) DO UPDATE SET parent_id = excluded.parent_id, kind = excluded.kind, name = excluded.name, status = excluded.status,
 			error_type = excluded.error_type, error_text = excluded.error_text, start_ns = excluded.start_ns, end_ns = excluded.end_ns, provider = excluded.provider, model = excluded.model,
 			input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens, reasoning_tokens = excluded.reasoning_tokens,
-			cost = excluded.cost, input = excluded.input, output = excluded.output, attributes = excluded.attributes, flags = excluded.flags, weight = excluded.weight
+			cost = excluded.cost, body = excluded.body, flags = excluded.flags, weight = excluded.weight
 			WHERE excluded.end_ns > spans.end_ns OR (excluded.end_ns = spans.end_ns AND excluded.weight > spans.weight)`
 	}
 	err := inChunks(len(spans), rowsAtOnce, func(from, to int) error {
@@ -227,12 +219,42 @@ func (s *Store) addSpans(t Tx, trace int64, spans []core.Span, again bool) error
 	})
 }
 
-// bytesOrNull keeps a nil slice from becoming bytes of length 0.
-func bytesOrNull(b []byte) any {
-	if b == nil {
-		return nil
+func flagsOf(x core.Span) (flags int) {
+	for _, f := range []struct {
+		set  bool
+		flag int
+	}{{x.InputCut, flagInputCut}, {x.OutputCut, flagOutputCut}, {x.Input != nil, flagInput}, {x.Output != nil, flagOutput}} {
+		if f.set {
+			flags |= f.flag
+		}
 	}
-	return b
+	return flags
+}
+
+// body is input, output and attributes as they are kept: the length of each,
+// and its pieces. They are compressed together, because they repeat each other.
+func (s *Store) body(x core.Span, collect func(content)) []byte {
+	var b []byte
+	for _, part := range [][]byte{cut(x.Input, collect), cut(x.Output, collect), x.Attributes} {
+		b = append(binary.AppendUvarint(b, uint64(len(part))), part...)
+	}
+	return s.pack(b)
+}
+
+// parts are the three parts of a body.
+func (s *Store) parts(body []byte) (out [3][]byte, err error) {
+	b, err := s.unpack(body)
+	if err != nil {
+		return out, err
+	}
+	for i := range out {
+		n, used := binary.Uvarint(b)
+		if used <= 0 || n > uint64(len(b)-used) {
+			return out, errPieces
+		}
+		out[i], b = b[used:used+int(n)], b[used+int(n):]
+	}
+	return out, nil
 }
 
 // keepSum writes what a trace's spans say together.

@@ -28,13 +28,13 @@ CREATE INDEX traces_status ON traces (workspace_id, status, start_ns, num);
 CREATE INDEX traces_connection ON traces (connection_id, start_ns, num);
 CREATE INDEX traces_expire ON traces (expires_at);
 
--- input, output and attributes are pieces (store/traces): bytes as they are, and
--- the hashes of contents, which a trace keeps once each.
+-- body is input, output and attributes in pieces (store/traces): bytes as they
+-- are, and the hashes of contents, which a trace keeps once each.
 CREATE TABLE spans (
   trace BIGINT NOT NULL REFERENCES traces (num), id TEXT NOT NULL, parent_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
   error_type TEXT NOT NULL, error_text TEXT NOT NULL, start_ns BIGINT NOT NULL, end_ns BIGINT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
   input_tokens BIGINT, output_tokens BIGINT, cached_tokens BIGINT, reasoning_tokens BIGINT, cost BIGINT,
-  input BYTEA, output BYTEA, attributes BYTEA, flags BIGINT NOT NULL, weight BIGINT NOT NULL,
+  body BYTEA NOT NULL, flags BIGINT NOT NULL, weight BIGINT NOT NULL,
   PRIMARY KEY (trace, id));
 CREATE TABLE trace_contents (
   trace BIGINT NOT NULL REFERENCES traces (num), hash BYTEA NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (trace, hash));
