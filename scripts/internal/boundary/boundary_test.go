@@ -73,7 +73,7 @@ func broken() map[string][][]string {
 		"own benchmarks below":               {{d + "byob -> " + d + "store"}},
 		"spans are read apart":               {{d + "otlp -> net/http"}, {d + "dialect -> " + d + "store"}},
 		"spans need no collector":            {{d + "otlp -> go.opentelemetry.io/proto/otlp/trace/v1"}},
-		"traces below":                       {{d + "traces -> " + d + "store/traces"}},
+		"traces below":                       {{d + "traces -> " + d + "store/traces"}, {d + "datasets -> " + d + "provider"}},
 		"engine and store apart":             {{d + "engine -> " + d + "store"}},
 		"store below":                        {{d + "store -> " + d + "engine"}},
 		"the edge is on top":                 {{d + "catalog -> " + d + "httpapi"}},

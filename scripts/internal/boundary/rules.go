@@ -217,9 +217,9 @@ func serviceRules() []Rule {
 			Why: "spans are read field by field; the official types are for tests, and the collector's bring gRPC",
 		},
 		{
-			Name: "traces below", From: []string{daemon + "/traces/..."}, Reach: Transitive,
+			Name: "traces below", From: []string{daemon + "/traces/...", daemon + "/datasets/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/provider/...", daemon + "/httpapi/..."},
-			Why:  "taking traces in spends nothing and calls no model, and declares what it keeps; the daemon joins them",
+			Why:  "taking traces in and curating them spends nothing and calls no model, and declares what it keeps; the daemon joins them",
 		},
 		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
@@ -177,4 +178,12 @@ func (s *Store) Traces(newID func() string) (*traces.Store, error) {
 	}, func(ctx context.Context, fn func(traces.Tx) error) error {
 		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
 	}, newID)
+}
+
+// Datasets is what is kept of datasets. digest is that of a version with items
+// of these digests.
+func (s *Store) Datasets(digest func([]string) string) *datasets.Store {
+	return datasets.New(s.read, func(ctx context.Context, fn func(datasets.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	}, digest)
 }

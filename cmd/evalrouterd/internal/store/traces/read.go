@@ -273,3 +273,28 @@ func lightSpans(t Tx, trace int64) ([]core.Span, error) {
 		return x, err
 	})
 }
+
+// Step reads one step of a trace with its contents; span "" is the root that
+// started first.
+func (s *Store) Step(ctx context.Context, sc core.Scope, id core.TraceID, span string) (core.Trace, core.Span, error) {
+	t, err := s.Trace(ctx, sc, id)
+	if err != nil {
+		return core.Trace{}, core.Span{}, err
+	}
+	condition, args := ` AND id = $2`, []any{t.Num, span}
+	if span == "" {
+		condition, args = ` AND parent_id = ''`, args[:1]
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT `+spanColumns+` FROM spans WHERE trace = $1`+condition+` ORDER BY start_ns, id LIMIT 1`, args...)
+	all, err := gather(rows, err, s.scanSpan)
+	if err == nil && len(all) == 0 {
+		err = core.Missing("step of the trace")
+	}
+	if err == nil {
+		all, err = s.whole(ctx, t.Num, all)
+	}
+	if err != nil {
+		return core.Trace{}, core.Span{}, err
+	}
+	return t.Trace, all[0], nil
+}
