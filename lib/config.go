@@ -70,6 +70,7 @@ type Client struct {
 	Benchmarks  *Benchmarks
 	Credits     *Credits
 	Traces      *Traces
+	Datasets    *Datasets
 	Meta        *Meta
 
 	c *core
@@ -119,6 +120,7 @@ func New(cfg Config) (*Client, error) {
 		Sources:     &Sources{c: c},
 		Benchmarks:  &Benchmarks{c: c},
 		Credits:     &Credits{c: c},
+		Datasets:    &Datasets{c: c},
 		Traces:      &Traces{c: c, Connections: &TraceConnections{c}},
 		Meta:        &Meta{c: c},
 		c:           c,

@@ -168,11 +168,12 @@ func newService(data *open, o options) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
+	curation := s.curation(own.Service)
 	s.server, err = httpapi.New(httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Accounts: s.store, Connections: connections, Keys: keys{s.store, s.master}, Changes: s.changes, Waker: wake,
 		Admission: &admission.Service{Store: s.store, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID},
 		Adapters:  adapters, Owner: o.owner, Hosts: o.hosts, Now: s.now, After: time.After, Random: randomBytes, Version: o.version, SpoolDir: exports, DataDir: string(s.dir), Log: o.log,
-		Discover: discovery(o.modelPorts), More: slices.Concat(own.Routes(), agents.Routes()), Features: slices.Concat(own.Features(), agents.Features()),
+		Discover: discovery(o.modelPorts), More: slices.Concat(own.Routes(), agents.Routes(), curation.Routes()), Features: slices.Concat(own.Features(), agents.Features(), curation.Features()),
 		Ready: func(ctx context.Context) error { _, err := s.store.Meta(ctx, "ready"); return err },
 	})
 	return s, err

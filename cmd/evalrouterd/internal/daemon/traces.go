@@ -5,9 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
+	sets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/datasets"
 	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	keptsets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 )
@@ -17,6 +21,10 @@ var (
 	_ traces.Writer      = (*kept.Store)(nil)
 	_ traces.Importer    = (*kept.Store)(nil)
 	_ web.Reader         = (*kept.Store)(nil)
+	_ datasets.Traces    = (*kept.Store)(nil)
+	_ datasets.Sets      = (*keptsets.Store)(nil)
+	_ datasets.Items     = (*keptsets.Store)(nil)
+	_ datasets.Versions  = (*keptsets.Store)(nil)
 )
 
 // tracing joins the parts that take traces in.
@@ -28,6 +36,13 @@ func (s *service) tracing() (*web.Handlers, error) {
 	s.traces, s.door = st, traces.NewDoor(st)
 	keeps := &traces.Service{Connections: st, NewID: newID, Issue: s.issueIngestKey}
 	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, s.now), nil
+}
+
+// curation joins the parts that make benchmarks of traces. own is nil where
+// workspaces bring no benchmarks.
+func (s *service) curation(own *byob.Service) *sets.Handlers {
+	st := s.store.Datasets(datasets.VersionDigest)
+	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Own: own}
 }
 
 // issueIngestKey draws the key of a trace connection.

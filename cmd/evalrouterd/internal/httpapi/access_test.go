@@ -22,11 +22,11 @@ func TestTenancy(t *testing.T) {
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	ingest := h.traceConnection("otlp").Secret
 	table := h.api.RouteTable()
-	if len(table) != 65 {
+	if len(table) != 83 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
-		path := strings.NewReplacer("{id}", "x", "{ref}", "x", "{slug}", "x", "{family}", "x", "{profile_id}", "x").Replace(rt.Path)
+		path := strings.NewReplacer("{id}", "x", "{ref}", "x", "{slug}", "x", "{family}", "x", "{profile_id}", "x", "{item_id}", "x", "{n}", "1", "{m}", "1").Replace(rt.Path)
 		var body any
 		if rt.Body {
 			body = "{}"
@@ -82,6 +82,7 @@ func TestForeign(t *testing.T) {
 	mine := h.made(sums(src.URI, nil))
 	own := h.traceConnection("otlp")
 	trace := h.trace(own)
+	set := h.sealed("orders").ID
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -112,6 +113,22 @@ func TestForeign(t *testing.T) {
 		{"trace connection end", "DELETE", "/v1/trace-connections/%", own.ID, ""},
 		{"trace", "GET", "/v1/traces/%", trace.ID, ""},
 		{"spans", "GET", "/v1/traces/%/spans", trace.ID, ""},
+		{"dataset", "GET", "/v1/datasets/%", set, ""},
+		{"dataset change", "PATCH", "/v1/datasets/%", set, `{"description":"stolen"}`},
+		{"dataset end", "POST", "/v1/datasets/%/archive", set, ""},
+		{"items", "GET", "/v1/datasets/%/items", set, ""},
+		{"more items", "POST", "/v1/datasets/%/items", set, `{"items":[{"input":"x"}]}`},
+		{"item", "GET", "/v1/datasets/%/items/x", set, ""},
+		{"item change", "PATCH", "/v1/datasets/%/items/x", set, `{"input":"x"}`},
+		{"item end", "DELETE", "/v1/datasets/%/items/x", set, ""},
+		{"review", "POST", "/v1/datasets/%/items/x/review", set, `{"decision":"approved"}`},
+		{"seal", "POST", "/v1/datasets/%/versions", set, `{}`},
+		{"versions", "GET", "/v1/datasets/%/versions", set, ""},
+		{"version", "GET", "/v1/datasets/%/versions/1", set, ""},
+		{"version file", "GET", "/v1/datasets/%/versions/1/export", set, ""},
+		{"version diff", "GET", "/v1/datasets/%/versions/1/diff/1", set, ""},
+		{"retraction", "POST", "/v1/datasets/%/versions/1/retract", set, `{"reason":"x"}`},
+		{"package", "POST", "/v1/datasets/%/versions/1/package", set, ""},
 		{"trace end", "DELETE", "/v1/traces/%?force=true", trace.ID, ""},
 	}
 	for _, tt := range tests {
@@ -129,7 +146,7 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
-	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/traces", "/v1/trace-connections"} {
+	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/traces", "/v1/trace-connections", "/v1/datasets"} {
 		if r := h.send("GET", list, nil, stranger).want(t, 200); !bytes.Contains(r.body, []byte(`"data":[]`)) {
 			t.Errorf("GET %s shows a stranger %s", list, r.body)
 		}

@@ -137,7 +137,8 @@ func (h *harness) build(opts []option) {
 	agents := h.agents()
 	own := h.store.Private()
 	h.mine = &private.Handlers{Service: &byob.Service{Sources: own, Bytes: own, Benchmarks: own, Catalog: h.catalog, NewID: h.id("b"), SpoolDir: h.t.TempDir()}}
-	o.More, o.Features = slices.Concat(h.mine.Routes(), agents.Routes()), slices.Concat(h.mine.Features(), agents.Features())
+	curation := h.curation()
+	o.More, o.Features = slices.Concat(h.mine.Routes(), agents.Routes(), curation.Routes()), slices.Concat(h.mine.Features(), agents.Features(), curation.Features())
 	for _, opt := range opts {
 		opt(&o)
 	}
