@@ -23,8 +23,8 @@ func handedOver(command string) string {
 		if os.Getenv("EVALROUTER_TEST_BIN") == "" {
 			return "EVALROUTER_TEST_BIN names no folder with evalrouter-bench"
 		}
-	case "traces":
-		return "the fake has no traces; scripts/e2e TestTraces drives these commands against the service"
+	case "traces", "datasets":
+		return "the fake has no traces and datasets; scripts/e2e drives these commands against the service"
 	case "langsmith":
 		return "it asks LangSmith, which is not here"
 	}

@@ -44,7 +44,7 @@ func (c *showCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	id, err := oneTrace(ctx, client, args)
+	id, err := One(ctx, client, args)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (c *listCmd) moment(flag, typed string) (time.Time, error) {
 func (c *listCmd) columns() []table.Column[api.TraceRecord] {
 	type rec = api.TraceRecord
 	return []table.Column[rec]{
-		{Name: "trace", Whole: true, Text: func(t rec) string { return tail(t.ID) }},
+		{Name: "trace", Whole: true, Text: func(t rec) string { return Tail(t.ID) }},
 		{Name: "name", Text: func(t rec) string { return t.Name }},
 		{Name: "status", Text: func(t rec) string { return t.Status }},
 		{Name: "started", Drop: 3, Text: func(t rec) string { return t.StartedAt.Local().Format(time.DateTime) }},
@@ -123,9 +123,9 @@ func (c *listCmd) columns() []table.Column[api.TraceRecord] {
 	}
 }
 
-// tail is what a person types of a trace: ids begin with the time, so that
+// Tail is what a person types of a trace: ids begin with the time, so that
 // their ends tell them apart.
-func tail(id string) string { return id[max(0, len(id)-12):] }
+func Tail(id string) string { return id[max(0, len(id)-12):] }
 
 func took(ms *int64) string {
 	if ms == nil {
@@ -157,8 +157,8 @@ func text(s *string) string {
 // recent bounds among how many traces an end of an id is looked for.
 const recent = 2_000
 
-// oneTrace finds the trace that a person means by an id, or by the end of one.
-func oneTrace(ctx context.Context, client *evalrouter.Client, args []string) (string, error) {
+// One finds the trace that a person means by an id, or by the end of one.
+func One(ctx context.Context, client *evalrouter.Client, args []string) (string, error) {
 	if len(args) != 1 {
 		return "", &argv.UsageError{Message: "name one trace", Next: "evalrouter traces list"}
 	}
@@ -202,7 +202,7 @@ func remove(a *command.App) *argv.Command {
 			if err != nil {
 				return err
 			}
-			id, err := oneTrace(ctx, client, args)
+			id, err := One(ctx, client, args)
 			if err != nil {
 				return err
 			}
