@@ -107,7 +107,7 @@ func (s *site) serviceURL() string {
 // The connector and the service, neither of them a fake: every trace of a
 // project is there exactly once, over kills of the connector in the middle of
 // its deliveries, a new start from nothing, and answers that were lost.
-func TestLangSmith_LSM02_LSM04_EveryTraceOnceInTheService(t *testing.T) {
+func TestLangSmith_TDS01_LSM02_LSM04_EveryTraceOnceInTheService(t *testing.T) {
 	t.Parallel()
 	const roots = 24
 	s := newSite(t)

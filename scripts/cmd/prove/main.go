@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n N] [-first SEED] [-only TEXT]
+const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|ingest|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
@@ -27,6 +27,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|mutants [-n 
             times under the usual lease and print how long the run stood still; takeover does only that
   crash     die at every point of a process, on SQLite and on a PostgreSQL of its own
   disk      fill, break and lock the disk of the service N times while it works (50)
+  ingest    kill the service N times while exporters send it spans (20)
   mutants   break the code in each known way, at most N, and see a test fail (all);
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
@@ -64,6 +65,8 @@ func run(args []string) int {
 		err = crash()
 	case "disk":
 		err = disk(orElse(*n, 50))
+	case "ingest":
+		err = ingest(orElse(*n, 20))
 	case "takeover":
 		err = takeover()
 	case "pg":
@@ -150,6 +153,12 @@ func kill(n int) error {
 	runs := (n + killsPerRun - 1) / killsPerRun
 	fmt.Printf("kill: %d runs with %d kills each\n", runs, killsPerRun)
 	return withBinaries("-run=TestKill_TwentyTimesInARun", "-count="+strconv.Itoa(runs))
+}
+
+// ingest kills the service while spans arrive.
+func ingest(n int) error {
+	fmt.Printf("ingest: %d kills while spans arrive\n", n)
+	return withBinaries("-run=TestIngestKill_", "-count=1", "-v", "-e2e.ingest-kills="+strconv.Itoa(n))
 }
 
 // faultsPerRun is how many faults of the disk one run meets.
