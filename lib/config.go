@@ -79,6 +79,7 @@ type Client struct {
 	Credits     *Credits
 	Traces      *Traces
 	Workspaces  *Workspaces
+	Datasets    *Datasets
 	Meta        *Meta
 
 	c *core
@@ -130,8 +131,9 @@ func New(cfg Config) (*Client, error) {
 		Benchmarks:  &Benchmarks{c: c},
 		Feedback:    &Feedback{c: c},
 		Credits:     &Credits{c: c},
-		Traces:      &Traces{c: c},
 		Workspaces:  &Workspaces{c: c},
+		Datasets:    &Datasets{c: c},
+		Traces:      &Traces{c: c, Connections: &TraceConnections{c}},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil

@@ -43,7 +43,11 @@ func (s *Runs) Export(ctx context.Context, id string, in ExportQuery, w io.Write
 // the bytes go to a temporary file in the same folder first, and reach the
 // disk before the name does.
 func (s *Runs) ExportFile(ctx context.Context, id string, in ExportQuery, file string, overwrite bool) (ExportInfo, error) {
-	op := "export run " + id
+	return s.c.toFile(ctx, "export run "+id, s.exportCall(id, in), file, overwrite)
+}
+
+// toFile downloads into a file, which appears whole or not at all.
+func (c *core) toFile(ctx context.Context, op string, from call, file string, overwrite bool) (ExportInfo, error) {
 	if err := checkTarget(op, file, overwrite); err != nil {
 		return ExportInfo{}, err
 	}
@@ -55,7 +59,7 @@ func (s *Runs) ExportFile(ctx context.Context, id string, in ExportQuery, file s
 		tmp.Close()
 		os.Remove(tmp.Name())
 	}()
-	info, err := s.c.download(ctx, s.exportCall(id, in), &sink{w: tmp, rewind: func() error { return rewind(tmp) }})
+	info, err := c.download(ctx, from, &sink{w: tmp, rewind: func() error { return rewind(tmp) }})
 	if err != nil {
 		return ExportInfo{}, err
 	}

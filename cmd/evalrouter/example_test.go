@@ -25,6 +25,8 @@ func handedOver(command string) string {
 		}
 	case "resume":
 		return "the run of this test has ended completed; testdata/real/resume.txtar resumes one that stopped"
+	case "traces", "datasets":
+		return "the fake has no traces and datasets; scripts/e2e drives these commands against the service"
 	case "langsmith":
 		return "it asks LangSmith, which is not here"
 	}

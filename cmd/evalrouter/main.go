@@ -29,9 +29,11 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/signin"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/traces"
 )
 
 func main() { os.Exit(evalrouter()) }
@@ -87,7 +89,8 @@ func tree(a *command.App) *argv.Command {
 		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a), data.Open(a), data.Events(a),
 		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
-		command.LangSmith(a), signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), command.Local(a), command.Options(a), health.Doctor(a),
+		traces.Traces(a), datasets.Datasets(a), command.LangSmith(a),
+		signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), command.Local(a), command.Options(a), health.Doctor(a),
 	)
 	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), feedback.Command(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root

@@ -122,8 +122,25 @@ func (r *Redactor) JSON(b []byte) (out []byte, n Counts) {
 	if !ok {
 		v = strings.ToValidUTF8(string(b), "\uFFFD")
 	}
-	// A value that is too large is walked again under tighter bounds, so that
-	// a little of everything stays. The result obeys the first bounds as well.
+	return r.bounded(v, len(b))
+}
+
+// Value is JSON for a value that is decoded already: of nil, bool, string,
+// json.Number, int64, finite float64, []any and map[string]any. It is not
+// changed.
+func (r *Redactor) Value(v any) (out []byte, n Counts) {
+	defer func() {
+		if recover() != nil {
+			out, n = []byte(`{"$redacted":"error"}`), Counts{Errors: 1}
+		}
+	}()
+	return r.bounded(v, 0)
+}
+
+// bounded walks a value. One that is too large is walked again under tighter
+// bounds, so that a little of everything stays. The result obeys the first
+// bounds as well. size is how large it was, 0 when that is not known.
+func (r *Redactor) bounded(v any, size int) (out []byte, n Counts) {
 	tight := r.limits
 	for range 6 {
 		w := walk{r: r, limits: tight}
@@ -131,9 +148,12 @@ func (r *Redactor) JSON(b []byte) (out []byte, n Counts) {
 		if len(out) <= r.limits.Value {
 			return out, w.counts
 		}
+		if size == 0 {
+			size = len(out)
+		}
 		tight.String, tight.Keys, tight.Items = max(64, tight.String/4), max(4, tight.Keys/3), max(4, tight.Items/3)
 	}
-	return oversize(len(b)), Counts{Truncated: 1}
+	return oversize(size), Counts{Truncated: 1}
 }
 
 // Text redacts one text and bounds it by Limits.String.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants [-n N] [-first SEED] [-only TEXT]
+const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|ingest|slow|mutants [-n N] [-first SEED] [-only TEXT]
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove browser [-pictures DIR]
@@ -32,6 +32,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|slow|mutants
   disk      fill, break and lock the disk of the service N times while it works (50)
   slow      hold the service with N slow clients (1000) for a minute; a hundredth of the requests of healthy
             clients may take 250 ms or more, and the service 512 MiB
+  ingest    kill the service N times while exporters send it spans (20)
   mutants   break the code in each known way, at most N, and see a test fail (all);
             -only takes those with TEXT in their name or file
   scoring   the proofs of the graders, row by row, with their figures
@@ -78,6 +79,8 @@ func run(args []string) int {
 		err = disk(orElse(*n, 50))
 	case "slow":
 		err = slow(orElse(*n, 1000))
+	case "ingest":
+		err = ingest(orElse(*n, 20))
 	case "takeover":
 		err = takeover()
 	case "pg":
@@ -170,6 +173,12 @@ func kill(n int) error {
 	runs := (n + killsPerRun - 1) / killsPerRun
 	fmt.Printf("kill: %d runs with %d kills each\n", runs, killsPerRun)
 	return withBinaries("-run=TestKill_TwentyTimesInARun", "-count="+strconv.Itoa(runs))
+}
+
+// ingest kills the service while spans arrive.
+func ingest(n int) error {
+	fmt.Printf("ingest: %d kills while spans arrive\n", n)
+	return withBinaries("-run=TestIngestKill_", "-count=1", "-v", "-e2e.ingest-kills="+strconv.Itoa(n))
 }
 
 // faultsPerRun is how many faults of the disk one run meets.

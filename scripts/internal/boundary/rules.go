@@ -240,6 +240,21 @@ func serviceRules() []Rule {
 			Deny: []string{"net/smtp"}, Why: "mail is encrypted and no header is made of a stranger's text",
 		},
 		{
+			Name: "spans are read apart", From: []string{daemon + "/otlp/...", daemon + "/dialect/..."},
+			Deny: []string{"ours", "net", "net/http/...", "os", "os/exec", "database/sql/..."}, Allow: []string{daemon + "/otlp/...", daemon + "/core/...", "./lib/usd"},
+			Why: "what a sender means is a function of the bytes that it sent: reading it opens nothing and calls nobody",
+		},
+		{
+			Name: "spans need no collector", From: []string{"./cmd/evalrouterd/..."},
+			Deny: []string{"go.opentelemetry.io/..."}, Reach: Transitive,
+			Why: "spans are read field by field; the official types are for tests, and the collector's bring gRPC",
+		},
+		{
+			Name: "traces below", From: []string{daemon + "/traces/...", daemon + "/datasets/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/store/...", daemon + "/engine/...", daemon + "/provider/...", daemon + "/httpapi/..."},
+			Why:  "taking traces in and curating them spends nothing and calls no model, and declares what it keeps; the daemon joins them",
+		},
+		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
 		},

@@ -15,8 +15,9 @@ type APIKey struct {
 	Prefix    string // the public part, by which a key is found
 	MAC       []byte
 	Scopes    []string
-	// Connection is the only connection that the key is good for, "" for all.
-	Connection ConnectionID
+	// Connection is the trace connection that an ingest key brings traces to, ""
+	// for every other key.
+	Connection TraceConnectionID
 	CreatedBy  UserID // "" for the operator
 	// Lineage is the first key of a row of rotations: what one of them spent,
 	// all have.

@@ -41,6 +41,7 @@ func (s *service) expireAnswers(ctx context.Context) {
 		case n > 0:
 			s.log.Info("dropped abandoned uploads", "sources", n)
 		}
+		s.expireTraces(ctx)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -31,7 +31,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
+	agents "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
 
@@ -129,6 +131,8 @@ type service struct {
 	managed *managed
 	// imports is nil where workspaces bring nothing.
 	imports *byob.Importer
+	traces  *agents.Store
+	door    *traces.Door
 	changes *changes.Changes
 	log     *slog.Logger
 	// answers keeps what was received until it is recorded; kept is what an
@@ -192,6 +196,11 @@ func newService(data *open, o options) (*service, error) {
 	admits := &admission.Service{Store: s.store, Chains: chains, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
 	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: s.store}
 	who := s.accounts(o, s.people(o))
+	own := s.private(o, exports)
+	spans, err := s.tracing()
+	if err != nil {
+		return nil, err
+	}
 	api := httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: badge.Keys{Store: s.store.Access(), Master: s.master, Now: s.store.Now, Log: o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits, Chains: again,
@@ -199,10 +208,12 @@ func newService(data *open, o options) (*service, error) {
 		Discover: discovery(o.modelPorts), Ready: s.ready, WebOrigin: o.signIn.origin,
 		Subjects: []httpapi.Subject{
 			who,
-			s.private(o, exports),
+			own,
 			again,
 			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
+			spans,
+			s.curation(own.Service),
 		},
 	}
 	if who.SignIn != nil {
@@ -276,6 +287,7 @@ func (s *service) quiesce(ctx context.Context) error {
 
 // finish closes everything, the database last.
 func (s *service) finish(ctx context.Context) error {
+	s.door.Close()
 	s.pool.Close()
 	s.managed.pool.Close()
 	s.part(ctx)

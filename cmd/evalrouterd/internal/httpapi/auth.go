@@ -28,12 +28,21 @@ const (
 	scopeConnectionsWrite = "connections:write"
 	scopeFeedbackWrite    = "feedback:write"
 	scopeKeysAdmin        = "keys:admin"
-	scopeTracesIngest     = "traces:ingest"
+	scopeDatasetsRead     = "datasets:read"
+	scopeDatasetsReview   = "datasets:review"
+	scopeDatasetsWrite    = "datasets:write"
+	scopeTracesRead       = "traces:read"
+	scopeTracesWrite      = "traces:write"
+	// scopeTracesIngest is that of trace connections' keys; no other has it.
+	scopeTracesIngest = "traces:ingest"
 )
 
 // Scopes lists every scope that a key of this service may be given.
 func Scopes() []string {
-	return []string{scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeEvalRead, scopeEvalWrite, scopeFeedbackWrite, scopeKeysAdmin}
+	return []string{
+		scopeBenchmarksSubmit, scopeBillingRead, scopeConnectionsRead, scopeConnectionsWrite, scopeDatasetsRead, scopeDatasetsReview, scopeDatasetsWrite,
+		scopeEvalRead, scopeEvalWrite, scopeFeedbackWrite, scopeKeysAdmin, scopeTracesRead, scopeTracesWrite,
+	}
 }
 
 // access says who may call a route. The zero value is no declaration, and a
@@ -48,6 +57,8 @@ const (
 	anyCaller
 	// scoped needs the route's scope.
 	scoped
+	// ingest needs it too, of a key that can do nothing else.
+	ingest
 )
 
 // Kinds of caller.
@@ -87,6 +98,9 @@ func callerOf(ctx context.Context) Caller {
 // CallerOf is who a request acts as.
 func CallerOf(ctx context.Context) Caller { return callerOf(ctx) }
 
+// ConnectionOf is the trace connection that an ingest key belongs to.
+func ConnectionOf(ctx context.Context) core.TraceConnectionID { return callerOf(ctx).Key.Connection }
+
 // ScopeOf is on whose behalf a request acts.
 func ScopeOf(ctx context.Context) core.Scope { return scopeOf(ctx) }
 
@@ -96,7 +110,7 @@ func scopeOf(ctx context.Context) core.Scope { return callerOf(ctx).scope() }
 func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		c, err := s.authenticate(r)
+		c, err := s.authenticate(rt, r)
 		if often := s.limits(r.Context(), rt, r, c); often != nil {
 			err = often
 		}
@@ -104,13 +118,13 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 			err = rt.allows(c)
 		}
 		if err == nil {
-			err = checkHeaders(r)
+			err = checkHeaders(rt, r)
 		}
 		if err == nil {
 			err = checkQuery(hc.Operation(), r)
 		}
 		if err == nil && rt.body {
-			err = s.readBody(w, r)
+			err = s.readBody(w, r, int64(rt.maxBody))
 		}
 		if err != nil {
 			s.fail(w, r.Context(), err)
@@ -128,11 +142,15 @@ func (rt route) allows(c Caller) error {
 	switch {
 	case rt.access == public:
 		return nil
+	case c.Kind == KindIngest && rt.access != ingest:
+		return core.Refuse(core.Code(api.IngestOnly), "this key brings traces to its connection and does nothing else; use an API key")
 	case !c.known():
 		return core.Refuse(unauthenticated, "this route needs a credential: send Authorization: Bearer with an API key or a sign-in")
+	case rt.access == ingest && c.Kind != KindIngest:
+		return core.Refuse(insufficientScope, "this route takes the key of a trace connection only").With("required", rt.scope)
 	case rt.access == scoped && c.Workspace == "":
 		return core.Refuse(core.Code(api.WorkspaceRequired), "a sign-in is good for all your workspaces; name one in X-Workspace-Id. Nothing was done")
-	case rt.access == scoped && !slices.Contains(c.Scopes, rt.scope):
+	case rt.access >= scoped && !slices.Contains(c.Scopes, rt.scope):
 		return core.Refuse(insufficientScope, "this %s lacks the scope %s", c.noun(), rt.scope).With("required", rt.scope)
 	}
 	return nil
@@ -147,12 +165,15 @@ func (c Caller) noun() string {
 
 // authenticate finds out who asks. No credential is nobody; a wrong one is an
 // error even where none is needed.
-func (s *Server) authenticate(r *http.Request) (Caller, error) {
+func (s *Server) authenticate(rt route, r *http.Request) (Caller, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 {
 		return Caller{}, nil
 	}
 	kind, token, ok := strings.Cut(headers[0], " ")
+	if _, secret, basic := r.BasicAuth(); basic && rt.access == ingest {
+		kind, token = "Bearer", secret // some senders have a public key beside the secret one
+	}
 	if len(headers) > 1 || !ok || !strings.EqualFold(kind, "Bearer") || !credential(token) {
 		return Caller{}, core.Refuse(unauthenticated, "the Authorization header is not one Bearer credential")
 	}
@@ -252,7 +273,7 @@ const (
 func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c Caller) error {
 	var wait time.Duration
 	switch {
-	case s.owner != nil && (!c.known() || c.Kind == KindOwner), !c.known() && (rt.id == "healthz" || rt.id == "readyz"):
+	case s.owner != nil && (!c.known() || c.Kind == KindOwner), !c.known() && (rt.id == "healthz" || rt.id == "readyz"), c.Kind == KindIngest && rt.access == ingest:
 		return nil
 	case c.known():
 		wait = s.byKey.Take(c.Actor, s.o.Now())

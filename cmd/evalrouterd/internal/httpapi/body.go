@@ -23,20 +23,20 @@ const maxBody = 256 << 10
 
 // readBody checks type and size of a body before anything is decoded, and
 // puts the whole body in place of the connection.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, most int64) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	charset := params["charset"]
 	if err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return notJSONBody()
 	}
-	if r.ContentLength > maxBody {
-		return tooLarge()
+	if r.ContentLength > most {
+		return tooLarge(most)
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		return tooLarge()
+		return tooLarge(most)
 	case err != nil:
 		return refuseField("", "incomplete", "the body did not arrive whole; nothing was done")
 	case len(bytes.TrimSpace(data)) == 0:

@@ -160,7 +160,7 @@ func feature(name, format string, args ...any) *core.Refusal {
 func (s *Server) fromRouter(ctx context.Context, m *huma.ErrorModel) *failure {
 	switch m.Status {
 	case http.StatusRequestEntityTooLarge:
-		return s.failureOf(ctx, tooLarge())
+		return s.failureOf(ctx, tooLarge(maxBody))
 	case http.StatusUnsupportedMediaType:
 		return s.failureOf(ctx, notJSONBody())
 	case http.StatusNotAcceptable:
@@ -175,8 +175,8 @@ func (s *Server) fromRouter(ctx context.Context, m *huma.ErrorModel) *failure {
 	return s.failureOf(ctx, errors.New("the router answered "+strconv.Itoa(m.Status)+": "+m.Detail))
 }
 
-func tooLarge() *core.Refusal {
-	return core.Refuse(requestTooLarge, "the body is larger than 256 KiB; nothing was done").With("limit_bytes", maxBody)
+func tooLarge(most int64) *core.Refusal {
+	return core.Refuse(requestTooLarge, "the body is larger than %d KiB; nothing was done", most>>10).With("limit_bytes", most)
 }
 
 func encodedBody() *core.Refusal {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalrouter/evalrouter/lib/api"
-	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/apitest/contract"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -33,7 +33,7 @@ type sample struct {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	contract, err := apitest.Load()
+	contract, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ type option func(*httpapi.Options)
 
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}}, log: &syncBuffer{}}
+	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
 	ctx := t.Context()
 	var err error
@@ -155,6 +155,8 @@ func (h *harness) build(opts []option) {
 			Admission: admits, Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test",
 		},
 		&feedback.Handlers{Keeper: h.store.Feedback(), NewID: h.id("f")},
+		h.agents(),
+		h.curation(),
 	}
 	for _, opt := range opts {
 		opt(&o)
@@ -211,11 +213,17 @@ func (s still) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Er
 type tokens struct {
 	mu      sync.Mutex
 	byToken map[string]core.APIKey
+	// ingest is the public part of each ingest key, which the store knows.
+	ingest map[string]string
+	store  *store.Store
 }
 
-func (k *tokens) Identify(_ context.Context, token string) (core.APIKey, bool, error) {
+func (k *tokens) Identify(ctx context.Context, token string) (core.APIKey, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if prefix, ok := k.ingest[token]; ok {
+		return k.store.Access().KeyByPrefix(ctx, prefix)
+	}
 	key, ok := k.byToken[token]
 	return key, ok, nil
 }

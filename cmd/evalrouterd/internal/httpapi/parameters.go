@@ -16,7 +16,7 @@ const maxParameterFields = 20
 
 // checkHeaders refuses headers that would be read in part: of two idempotency
 // keys one would count, and nobody knows which the caller meant.
-func checkHeaders(r *http.Request) error {
+func checkHeaders(rt route, r *http.Request) error {
 	var bad []strictjson.Field
 	for _, name := range []string{"Idempotency-Key", "X-Workspace-Id", nonceHeader} {
 		if len(r.Header.Values(name)) > 1 {
@@ -27,7 +27,7 @@ func checkHeaders(r *http.Request) error {
 		return refuseFields(bad)
 	}
 	for _, v := range r.Header.Values("Content-Encoding") {
-		if v != "" && !strings.EqualFold(strings.TrimSpace(v), "identity") {
+		if v != "" && rt.access != ingest && !strings.EqualFold(strings.TrimSpace(v), "identity") {
 			return encodedBody()
 		}
 	}

@@ -24,20 +24,23 @@ type route struct {
 	body         bool
 	upload       bool // the body is a file, which the handler reads
 	form         bool // as OAuth's standards have it, outside the gate
+	maxBody      int  // of a JSON body
 	tag          string
 	register     func(*Server, route)
 }
 
 // declared fails for a route that does not say who may call it.
 func (rt route) declared() error {
-	if rt.access == undeclared || (rt.access == scoped) != (rt.scope != "") {
+	if rt.access == undeclared || (rt.access >= scoped) != (rt.scope != "") {
 		return fmt.Errorf("route %s %s does not say who may call it", rt.method, rt.path)
 	}
 	return nil
 }
 
 // lengthy says that an answer may take as long as its file is.
-func (rt route) lengthy() bool { return rt.scope == scopeBenchmarksSubmit || rt.id == "export-run" }
+func (rt route) lengthy() bool {
+	return rt.scope == scopeBenchmarksSubmit || rt.id == "export-run" || rt.id == "export-dataset-version"
+}
 
 // on gives a line of the table its handler.
 func (rt route) on(register func(*Server, route)) route {
@@ -48,9 +51,10 @@ func (rt route) on(register func(*Server, route)) route {
 // handle binds a typed handler. Every error leaves through failureOf.
 func handle[I, O any](fn func(*Server, context.Context, *I) (*O, error)) func(*Server, route) {
 	return func(s *Server, rt route) {
+		rt.maxBody = cmp.Or(rt.maxBody, maxBody)
 		op := huma.Operation{
 			OperationID: rt.id, Method: rt.method, Path: rt.path, Summary: rt.summary, Tags: []string{rt.tag},
-			MaxBodyBytes: maxBody + 1, BodyReadTimeout: -1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
+			MaxBodyBytes: int64(rt.maxBody) + 1, BodyReadTimeout: -1, SkipValidateBody: true, DefaultStatus: http.StatusOK,
 			Middlewares: huma.Middlewares{s.admit(rt)}, Responses: errorResponses(s.api.OpenAPI().Components.Schemas),
 		}
 		if rt.upload {
@@ -160,7 +164,12 @@ type Route struct {
 	// Body says that there is a JSON body, Upload that the body is a file
 	// (UploadOf).
 	Body, Upload bool
-	made         route
+	// Ingest says that ingest keys call the route, and nobody else. Its bodies may
+	// be encoded, and how much may come is the handler's affair.
+	Ingest bool
+	// MaxBody bounds a JSON body, 256 KiB when it is 0.
+	MaxBody int
+	made    route
 }
 
 // Access says who may call a route without a scope.
@@ -177,7 +186,10 @@ func (r Route) line() route {
 	if r.Scope != "" {
 		a = scoped
 	}
-	return route{method: r.Method, path: r.Path, id: r.ID, summary: r.Summary, access: a, scope: r.Scope, body: r.Body, upload: r.Upload, tag: r.Tag}
+	if r.Ingest {
+		a = ingest
+	}
+	return route{method: r.Method, path: r.Path, id: r.ID, summary: r.Summary, access: a, scope: r.Scope, body: r.Body, upload: r.Upload, maxBody: r.MaxBody, tag: r.Tag}
 }
 
 // On gives a route its handler.

@@ -150,7 +150,7 @@ func TestSignIn_Code(t *testing.T) {
 	}
 	var who api.WhoamiRecord
 	h.send("GET", "/v1/auth/whoami", nil, as(got.AccessToken), header("X-Workspace-Id", "local")).want(t, 200).into(t, &who)
-	if who.Kind != "session" || who.Account.Email != "ada@example.org" || who.Workspace.Role != "member" || strings.Join(who.Scopes, " ") != "benchmarks:submit billing:read connections:read connections:write eval:read eval:write feedback:write" {
+	if who.Kind != "session" || who.Account.Email != "ada@example.org" || who.Workspace.Role != "member" || strings.Join(who.Scopes, " ") != "benchmarks:submit billing:read connections:read connections:write datasets:read datasets:write eval:read eval:write feedback:write traces:read traces:write" {
 		t.Errorf("whoami %+v", who)
 	}
 	h.redeem(code).denied(t, 400, "invalid_grant")

@@ -72,6 +72,12 @@ func (d *db) brought() {
 	d.must(st.AddImport(ctx, scope, core.DataImport{ID: "i1", Source: "hf://o/s@main", Paths: []string{"f.csv"}, Actor: "key-1"}))
 	d.must(d.makes("brought", d.ownProfile("byob-1", 2)))
 	d.must(d.Feedback().Add(ctx, said("said", "d")))
+	d.write(d.agents(), arrival("a", talk(3)...))
+	curated := d.curated("set", 1)
+	d.check(curated.AddItems(ctx, scope, "set", []core.NewItem{newItem("item", "a", "1")}))
+	d.approve(curated, "set", "item")
+	d.must(curated.Seal(ctx, scope, "set", "v"))
+	d.check(curated.Retract(ctx, scope, "set", 1, "r"))
 }
 
 func TestPrivate_Sources(t *testing.T) {

@@ -10,11 +10,13 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/continuation"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sealed"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/waits"
 )
 
@@ -222,4 +224,21 @@ func (s *Store) Continuation() continuation.Keeper {
 	return continuation.NewKeeper(continuation.NewReader(s.read, s.Now), func(ctx context.Context, fn func(continuation.Tx) error) error {
 		return s.writer.do(ctx, func(t *tx) error { return fn(door{t}) })
 	})
+}
+
+// Traces is what is kept of agents' traces. newID gives time-ordered ids.
+func (s *Store) Traces(newID func() string) (*traces.Store, error) {
+	return traces.New(s.read, func(ctx context.Context, fn func(traces.Tx) error) error {
+		return s.writer.do(ctx, func(t *tx) error { return fn(door{t}) })
+	}, func(ctx context.Context, fn func(traces.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	}, newID)
+}
+
+// Datasets is what is kept of datasets. digest is that of a version with items
+// of these digests.
+func (s *Store) Datasets(digest func([]string) string) *datasets.Store {
+	return datasets.New(s.read, func(ctx context.Context, fn func(datasets.Tx) error) error {
+		return s.writer.ask(ctx, func(t *tx) error { return fn(door{t}) })
+	}, digest)
 }

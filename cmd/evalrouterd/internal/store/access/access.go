@@ -22,6 +22,12 @@ import (
 // Row is a row that can be read.
 type Row = interface{ Scan(...any) error }
 
+// adding is what adding a line or a key needs of a transaction.
+type adding interface {
+	Exec(q string, args ...any) (rows int64, err error)
+	Now() core.Micros
+}
+
 // Tx is an open write transaction with one fixed time.
 type Tx interface {
 	Exec(q string, args ...any) (rows int64, err error)
@@ -49,7 +55,7 @@ func New(db *sql.DB, now func() core.Micros, ask func(context.Context, func(Tx) 
 }
 
 // log adds a line about who did what to whom.
-func log(t Tx, by core.By, action, subject, detail string) error {
+func log(t adding, by core.By, action, subject, detail string) error {
 	_, err := t.Exec(`INSERT INTO access_log (id, at, workspace_id, actor, address, action, subject, detail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		by.Entry, int64(t.Now()), string(by.Workspace), by.Actor, by.Address, action, subject, detail)
 	if err != nil {

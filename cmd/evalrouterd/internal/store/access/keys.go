@@ -29,7 +29,7 @@ func (s *Store) AddKey(ctx context.Context, k core.APIKey, by core.By) error {
 	})
 }
 
-func insertKey(t Tx, k core.APIKey) error {
+func insertKey(t adding, k core.APIKey) error {
 	if k.Lineage == "" {
 		k.Lineage = k.ID
 	}

@@ -79,9 +79,13 @@ func copyInto(ctx context.Context, db *sql.DB, conn *sql.Conn, all []string, eac
 		}
 		each(Moved{t, n})
 	}
-	// Runs arrive with their numbers, and the next one goes on from there.
-	_, err = conn.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence('runs', 'num'), max(num)) FROM runs HAVING max(num) IS NOT NULL`)
-	return err
+	// Runs and traces arrive with their numbers, and the next ones go on from there.
+	for _, t := range []string{"runs", "traces"} {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', 'num'), max(num)) FROM %s HAVING max(num) IS NOT NULL`, t, t)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tables lists every table of ours, those first that others refer to.

@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
+	sets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/datasets"
+	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
+	keptsets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
+	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
+)
+
+var (
+	_ traces.Connections = (*kept.Store)(nil)
+	_ traces.Writer      = (*kept.Store)(nil)
+	_ traces.Importer    = (*kept.Store)(nil)
+	_ web.Reader         = (*kept.Store)(nil)
+	_ datasets.Traces    = (*kept.Store)(nil)
+	_ datasets.Sets      = (*keptsets.Store)(nil)
+	_ datasets.Items     = (*keptsets.Store)(nil)
+	_ datasets.Versions  = (*keptsets.Store)(nil)
+)
+
+// tracing joins the parts that take traces in.
+func (s *service) tracing() (*web.Handlers, error) {
+	st, err := s.store.Traces(newCallID)
+	if err != nil {
+		return nil, err
+	}
+	s.traces, s.door = st, traces.NewDoor(st)
+	keeps := &traces.Service{Connections: st, NewID: newID, NewEntry: newCallID, Issue: s.issueIngestKey}
+	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, s.now), nil
+}
+
+// curation joins the parts that make benchmarks of traces. own is nil where
+// workspaces bring no benchmarks.
+func (s *service) curation(own *byob.Service) *sets.Handlers {
+	st := s.store.Datasets(datasets.VersionDigest)
+	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Own: own}
+}
+
+// issueIngestKey draws the key of a trace connection.
+func (s *service) issueIngestKey() (string, core.APIKey, error) {
+	k, err := seal.NewKey(seal.IngestKey, rand.Reader)
+	if err != nil {
+		return "", core.APIKey{}, err
+	}
+	return k.Reveal(), core.APIKey{ID: newID(), Prefix: k.Prefix(), MAC: s.master.MAC(k)}, nil
+}
+
+// expireTraces takes the traces away whose time is over.
+func (s *service) expireTraces(ctx context.Context) {
+	switch n, err := s.traces.Expire(ctx); {
+	case err != nil && !errors.Is(err, context.Canceled):
+		s.log.Warn("traces past their time were not dropped", "error", err.Error())
+	case n > 0:
+		s.log.Info("dropped traces past their time", "traces", n)
+	}
+}

@@ -1,0 +1,386 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
+
+// agents is what is kept of traces, with one connection of w1.
+func (d *db) agents() *traces.Store {
+	d.t.Helper()
+	st, err := d.Traces(uuid.NewString)
+	d.check(err)
+	if _, err := st.Connection(context.Background(), scope, "c1"); err != nil {
+		d.connection(st, "c1", core.TraceOTLP)
+	}
+	return st
+}
+
+func (d *db) connection(st *traces.Store, id core.TraceConnectionID, kind string) {
+	d.t.Helper()
+	d.check(st.AddConnection(context.Background(), core.TraceConnection{
+		ID: id, Workspace: "w1", Name: "shop", Kind: kind, Days: 30, Actor: "key-1", Capture: core.Capture{Inputs: true, Outputs: true, MaxValue: 65536, Fields: []string{"plate"}},
+	}, core.APIKey{ID: "k-" + string(id), Prefix: "eri_" + string(id), MAC: []byte{1, 2}}, core.By{Entry: "made-" + string(id), Actor: "key-1"}))
+}
+
+func arrival(trace string, spans ...core.Span) core.Arrival {
+	return core.Arrival{Connection: "c1", Workspace: "w1", Days: 30, Source: core.TraceOTLP, TraceID: trace, Spans: spans}
+}
+
+func num(n int64) *int64 { return &n }
+
+// talk is an agent's run whose history is sent again with each turn.
+func talk(turns int) []core.Span {
+	cost := usd.Micro(5)
+	spans := []core.Span{{ID: "root", Kind: core.SpanAgent, Name: "support", Status: core.TraceOK, Start: 1_000, End: 900_000, Agent: "support", Conversation: "conv", Attributes: json.RawMessage(`{"a":1}`)}}
+	history := []string{}
+	for i := range turns {
+		history = append(history, fmt.Sprintf(`{"content":"turn %d %s","role":"user"}`, i, strings.Repeat(fmt.Sprint("word", i, " "), 60)))
+		spans = append(spans, core.Span{
+			ID: fmt.Sprint("m", i), ParentID: "root", Kind: core.SpanModel, Name: "chat", Status: core.TraceOK, Start: int64(2_000 + i), End: int64(3_000 + i), Model: "gpt-x", Provider: "openai",
+			Usage: core.SpanUsage{Input: num(10), Output: num(2)}, Cost: &cost, Input: json.RawMessage("[" + strings.Join(history, ",") + "]"), Output: json.RawMessage(`"short"`),
+			Attributes: json.RawMessage(`{"gen_ai.request.model":"gpt-x","long":"` + strings.Repeat("y", 400) + `"}`), InputCut: i == 0,
+		})
+	}
+	return append(spans, core.Span{ID: "t", ParentID: "root", Kind: core.SpanTool, Name: "look", Status: core.TraceError, ErrorType: "E", ErrorText: "bad", Start: 4_000, End: 5_000})
+}
+
+// only is the trace of a workspace that has one.
+func (d *db) only(st *traces.Store) traces.Row {
+	d.t.Helper()
+	all, err := st.List(context.Background(), scope, traces.Filter{}, nil, 10)
+	d.check(err)
+	if len(all) != 1 {
+		d.t.Fatalf("%d traces", len(all))
+	}
+	return all[0]
+}
+
+func (d *db) write(st *traces.Store, arrivals ...core.Arrival) {
+	d.t.Helper()
+	refused, err := st.Write(context.Background(), arrivals)
+	d.check(err)
+	for _, n := range refused {
+		if n != 0 {
+			d.t.Errorf("refused %v", refused)
+		}
+	}
+}
+
+func TestTraces_ComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st, spans := context.Background(), d.agents(), talk(20)
+		d.write(st, arrival("a", spans...))
+		got := d.only(st)
+		if got.Spans != 22 || got.Models != 20 || got.Tools != 1 || *got.Usage.Input != 200 || *got.Usage.Output != 40 || *got.Cost != 100 || got.Name != "support" || got.Status != "ok" ||
+			got.Agent != "support" || got.Conversation != "conv" || !got.RootEnded || got.Start != 1_000 || got.End != 900_000 || got.InputsCut != 1 || got.Inputs != 20 || got.Orphans != 0 || got.Redacted {
+			t.Errorf("%+v", got.Trace)
+		}
+		back, err := st.Spans(ctx, scope, got.ID, nil, 100)
+		d.check(err)
+		want := make([]core.Span, len(spans))
+		for i, s := range spans {
+			s.Agent, s.Conversation = "", "" // what a trace says
+			want[i] = s
+		}
+		if diff := cmp.Diff(want, back, cmpopts.SortSlices(func(a, b core.Span) bool { return a.ID < b.ID })); diff != "" {
+			t.Error(diff)
+		}
+		var contents, bytes, sent int
+		d.check(d.raw.QueryRow(`SELECT count(*), sum(length(data)) FROM trace_contents`).Scan(&contents, &bytes))
+		for _, s := range spans {
+			sent += len(s.Input)
+		}
+		if contents != 20 || bytes*3 > sent {
+			t.Errorf("%d contents of %d bytes for %d bytes of histories", contents, bytes, sent)
+		}
+		page, err := st.Spans(ctx, scope, got.ID, &traces.SpanPlace{Start: 2_000, ID: "m0"}, 3)
+		d.check(err)
+		if len(page) != 3 || page[0].ID != "m1" || page[2].ID != "m3" {
+			t.Errorf("a page: %+v", page)
+		}
+	})
+}
+
+// Spans that come again, in whatever order and pieces, change nothing.
+func TestTraces_WhatComesTwiceIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st, spans := context.Background(), d.agents(), talk(6)
+		d.write(st, arrival("whole", spans...))
+		for i := len(spans) - 1; i >= 0; i-- { // children before parents
+			d.write(st, arrival("pieces", spans[i]), arrival("pieces", spans[(i+1)%len(spans)]))
+		}
+		d.write(st, arrival("whole", spans...), arrival("pieces", spans...))
+		all, err := st.List(ctx, scope, traces.Filter{}, nil, 10)
+		d.check(err)
+		if len(all) != 2 {
+			t.Fatalf("%d traces", len(all))
+		}
+		ignore := cmpopts.IgnoreFields(core.Trace{}, "ID", "SourceID", "CreatedAt", "UpdatedAt", "ExpiresAt")
+		if diff := cmp.Diff(all[0].Trace, all[1].Trace, ignore); diff != "" {
+			t.Error(diff)
+		}
+		c, err := st.Connection(ctx, scope, "c1")
+		d.check(err)
+		if c.Traces != 2 || c.LastReceivedAt == 0 || c.KeyPrefix != "eri_c1" || c.Capture.Fields[0] != "plate" {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// A span that says more takes the place of one that said less, never the other
+// way round.
+func TestTraces_TheSpanThatSaysMoreStays(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		begun := core.Span{ID: "s", Kind: core.SpanAgent, Name: "n", Status: core.TraceRunning, Start: 5}
+		ended := begun
+		ended.End, ended.Status, ended.Output = 9, core.TraceOK, json.RawMessage(`"done"`)
+		less := ended
+		less.Output = nil
+		for _, s := range []core.Span{begun, ended, less, begun} {
+			d.write(st, arrival("a", s))
+		}
+		got := d.only(st)
+		if got.Spans != 1 || got.Status != core.TraceOK || got.End != 9 || got.Outputs != 1 {
+			t.Errorf("%+v", got)
+		}
+		back, err := st.Spans(ctx, scope, got.ID, nil, 10)
+		d.check(err)
+		if diff := cmp.Diff([]core.Span{ended}, back); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTraces_ListsByEveryFilter(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		d.connection(st, "c2", core.TraceSDK)
+		for i := range 7 {
+			s := core.Span{ID: "r", Kind: core.SpanModel, Name: fmt.Sprintf("Order 1%d%%_", i), Status: core.TraceOK, Start: int64(100 * (i / 2)), End: int64(100*(i/2) + 10*i), Model: fmt.Sprint("m", i)}
+			if i == 3 {
+				s.Status = core.TraceError
+			}
+			d.write(st, arrival(fmt.Sprint("t", i), s))
+		}
+		other := arrival("t0", core.Span{ID: "r", Kind: core.SpanTool, Name: "buy", Status: core.TraceOK, Start: 1, End: 2})
+		other.Connection = "c2"
+		d.write(st, other)
+		for _, c := range []struct {
+			name string
+			f    traces.Filter
+			want string
+		}{
+			{"all, newest first", traces.Filter{}, "t6 t5 t4 t3 t2 t0 t1 t0"},
+			{"a connection", traces.Filter{Connection: "c2"}, "t0"},
+			{"a status", traces.Filter{Status: core.TraceError}, "t3"},
+			{"a name", traces.Filter{Name: "buy"}, "t0"},
+			{"a part of a name", traces.Filter{Query: "oRDER 14"}, "t4"},
+			{"a percent sign is itself", traces.Filter{Query: "1%_"}, "t1"},
+			{"from and to", traces.Filter{From: 100, To: 200}, "t3 t2"},
+			{"a model", traces.Filter{Model: "m5"}, "t5"},
+			{"a tool", traces.Filter{Tool: "buy"}, "t0"},
+			{"a duration", traces.Filter{LeastDurationNano: 50}, "t6 t5"},
+			{"findings", traces.Filter{HasFindings: true}, ""},
+		} {
+			var ids []string
+			var after *traces.Place
+			for { // pages of two
+				page, err := st.List(ctx, scope, c.f, after, 2)
+				d.check(err)
+				for _, r := range page {
+					ids = append(ids, r.SourceID)
+					after = &traces.Place{Start: r.Start, Num: r.Num}
+				}
+				if len(page) < 2 {
+					break
+				}
+			}
+			if got := strings.Join(ids, " "); got != c.want {
+				t.Errorf("%s: %s, want %s", c.name, got, c.want)
+			}
+			strangers, err := st.List(ctx, foreign, c.f, nil, 10)
+			d.check(err)
+			if len(strangers) != 0 {
+				t.Errorf("%s: another workspace sees %d", c.name, len(strangers))
+			}
+		}
+	})
+}
+
+func TestTraces_GoWithAllOfTheirContent(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		d.write(st, arrival("a", talk(3)...), arrival("b", talk(3)...))
+		all, err := st.List(ctx, scope, traces.Filter{}, nil, 10)
+		d.check(err)
+		d.wants(st.Delete(ctx, foreign, all[0].ID, true), core.NotFound)
+		d.must(d.raw.Exec(`UPDATE traces SET held = 2 WHERE num = $1`, all[0].Num))
+		d.wants(st.Delete(ctx, scope, all[0].ID, false), core.TraceHeld)
+		d.check(st.Delete(ctx, scope, all[0].ID, true))
+		d.wants(st.Delete(ctx, scope, all[0].ID, true), core.NotFound)
+		rest := d.only(st)
+		if back, err := st.Spans(ctx, scope, rest.ID, nil, 10); err != nil || len(back) != 5 {
+			t.Errorf("the other trace has %d spans, %v", len(back), err)
+		}
+		if n, err := st.Expire(ctx); n != 0 || err != nil {
+			t.Errorf("expired %d before their time, %v", n, err)
+		}
+		d.time.Add(31 * 24 * 3600 * 1_000_000)
+		if n, err := st.Expire(ctx); n != 1 || err != nil {
+			t.Errorf("expired %d, %v", n, err)
+		}
+		for _, table := range []string{"traces", "spans", "trace_contents"} {
+			var n int
+			d.check(d.raw.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n))
+			if n != 0 {
+				t.Errorf("%d rows of %s stayed", n, table)
+			}
+		}
+		if c, err := st.Connection(ctx, scope, "c1"); err != nil || c.Traces != 0 {
+			t.Errorf("%+v, %v", c, err)
+		}
+	})
+}
+
+// A trace that was imported is known by its digest: again is a duplicate, and
+// another digest is the next revision in the place of the one before.
+func TestTraces_Import(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		d.connection(st, "c3", core.TraceLangSmith)
+		c, err := st.Connection(ctx, scope, "c3")
+		d.check(err)
+		one := core.ImportedTrace{TraceID: "x", Digest: "d1", Name: "n", Status: core.TraceOK, Start: 5, End: 9, SpanCount: 5, Spans: talk(3), Labels: []string{"l"}, Redacted: true}
+		two := core.ImportedTrace{TraceID: "y", Digest: "d2", Name: "empty", Status: core.TraceError, Start: 5, End: 9}
+		bring := func(want string, in ...core.ImportedTrace) {
+			t.Helper()
+			fates, err := st.Import(ctx, c, "langsmith", in)
+			d.check(err)
+			got := ""
+			for _, f := range fates {
+				got += fmt.Sprint(f.TraceID, " ", f.Accepted, f.Duplicate, f.Refused, ";")
+			}
+			if got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		bring("x true false;y true false;", two, one)
+		bring("x false true;y false true;", one, two)
+		again := one
+		again.Digest, again.Spans, again.SpanCount, again.Partial, again.Reasons = "d3", talk(1), 3, true, []string{"runs_open"}
+		bring("x true false;", again)
+		all, err := st.List(ctx, scope, traces.Filter{Name: "n"}, nil, 10)
+		d.check(err)
+		if len(all) != 1 || all[0].Revision != 2 || all[0].Spans != 3 || !all[0].Partial || all[0].Reasons[0] != "runs_open" || all[0].Labels[0] != "l" || !all[0].Redacted || all[0].End != 9 || all[0].Source != "langsmith" {
+			t.Errorf("%+v", all)
+		}
+		if back, err := st.Spans(ctx, scope, all[0].ID, nil, 10); err != nil || len(back) != 3 {
+			t.Errorf("%d spans, %v", len(back), err)
+		}
+		if c, err := st.Connection(ctx, scope, "c3"); err != nil || c.Traces != 2 {
+			t.Errorf("%+v, %v", c, err)
+		}
+		big := two
+		big.TraceID, big.Spans = "z", make([]core.Span, core.MaxTraceSpans+1)
+		bring("z false falsetrace_too_large;", big)
+	})
+}
+
+func TestTraces_OneTraceDoesNotGrowForever(t *testing.T) {
+	t.Parallel()
+	d := newSQLite(t)
+	ctx, st := context.Background(), d.agents()
+	few := core.Span{ID: "r", Kind: core.SpanOther, Name: "n", Status: core.TraceOK, Start: 1, End: 2}
+	d.write(st, arrival("a", few))
+	d.must(d.raw.Exec(`UPDATE traces SET spans = $1`, core.MaxTraceSpans))
+	more := few
+	more.ID = "s"
+	refused, err := st.Write(ctx, []core.Arrival{arrival("b", few), arrival("a", more, few)})
+	if d.check(err); refused[0] != 0 || refused[1] != 2 {
+		t.Errorf("refused %v", refused)
+	}
+}
+
+func TestTraceConnections(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		key := func(prefix string) (revoked bool) {
+			t.Helper()
+			k, ok, err := d.Access().KeyByPrefix(ctx, prefix)
+			d.check(err)
+			if !ok || k.Connection != "c1" || k.Workspace != "w1" || strings.Join(k.Scopes, " ") != "traces:ingest" {
+				t.Errorf("%+v, %v", k, ok)
+			}
+			return k.RevokedAt != 0
+		}
+		rotate := func(n string) error {
+			d.time.Add(1_000_000)
+			return st.RotateKey(ctx, scope, "c1", core.APIKey{ID: "k" + n, Prefix: "eri_" + n, MAC: []byte{3}}, core.By{Entry: "log-" + n, Actor: "key-1"})
+		}
+		d.check(rotate("2"))
+		if key("eri_c1") || key("eri_2") {
+			t.Error("a rotation ended the key before it")
+		}
+		d.check(rotate("3"))
+		if !key("eri_c1") || key("eri_2") || key("eri_3") {
+			t.Error("two rotations later the first key is still good, or the second is not")
+		}
+		d.check(st.ChangeConnection(ctx, scope, "c1", func(c *core.TraceConnection) error {
+			c.Name, c.Days, c.Capture.Inputs = "new", 7, false
+			return nil
+		}))
+		d.wants(st.ChangeConnection(ctx, foreign, "c1", func(*core.TraceConnection) error { return nil }), core.NotFound)
+		d.wants(st.DisableConnection(ctx, foreign, "c1", core.By{Entry: "x"}), core.NotFound)
+		d.check(st.DisableConnection(ctx, scope, "c1", core.By{Entry: "log-5", Actor: "key-1"}))
+		d.check(st.DisableConnection(ctx, scope, "c1", core.By{Entry: "log-6", Actor: "key-1"}))
+		lines, err := d.Access().Log(ctx, "w1", nil, 9)
+		d.check(err)
+		var log []string
+		for _, l := range lines {
+			log = append(log, l.Action+" "+l.Subject+": "+l.Detail)
+		}
+		slices.Sort(log)
+		if diff := cmp.Diff([]string{
+			"key.made eri_c1: traces:ingest", "key.revoked eri_2 eri_3: trace connection c1", "key.rotated eri_2: eri_3; ended eri_c1", "key.rotated eri_c1: eri_2",
+		}, log); diff != "" {
+			t.Error(diff)
+		}
+		c, err := st.Connection(ctx, scope, "c1")
+		d.check(err)
+		if c.Name != "new" || c.Days != 7 || c.Capture.Inputs || c.DisabledAt == 0 || c.KeyID != "k3" || !key("eri_3") || !key("eri_2") {
+			t.Errorf("%+v", c)
+		}
+		d.wants(rotate("4"), core.NotFound)
+		_, err = st.Connection(ctx, foreign, "c1")
+		d.wants(err, core.NotFound)
+		d.time.Add(1)
+		d.connection(st, "c2", core.TraceSDK)
+		all, err := st.Connections(ctx, scope, nil, 1)
+		d.check(err)
+		next, err := st.Connections(ctx, scope, &core.Place{At: all[0].CreatedAt, ID: string(all[0].ID)}, 5)
+		if d.check(err); all[0].ID != "c2" || len(next) != 1 || next[0].ID != "c1" {
+			t.Errorf("%+v, then %+v", all, next)
+		}
+	})
+}
