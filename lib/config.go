@@ -121,7 +121,7 @@ func New(cfg Config) (*Client, error) {
 		Benchmarks:  &Benchmarks{c: c},
 		Credits:     &Credits{c: c},
 		Datasets:    &Datasets{c: c},
-		Traces:      &Traces{c: c, Connections: &TraceConnections{c}},
+		Traces:      &Traces{c: c, Connections: &TraceConnections{c}, Evaluators: &TraceEvaluators{c}, Findings: &TraceFindings{c}},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil

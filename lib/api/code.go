@@ -21,6 +21,7 @@ const (
 	DigestMismatch          Code = "digest_mismatch"
 	DuplicateItem           Code = "duplicate_item"
 	EndpointRefused         Code = "endpoint_refused"
+	EvaluatorPaused         Code = "evaluator_paused"
 	FeatureUnavailable      Code = "feature_unavailable"
 	HostRefused             Code = "host_refused"
 	IdempotencyConflict     Code = "idempotency_conflict"

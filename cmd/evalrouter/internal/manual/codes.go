@@ -46,6 +46,7 @@ func serviceProblems() []Problem {
 		{api.DigestMismatch, 0, "An imported trace is not what its digest says.", free, "Import it again; if it comes back, update evalrouter-langsmith."},
 		{api.DuplicateItem, 409, "The dataset has an item with the same content.", free, "Edit that item, which the error names, or leave this one out."},
 		{api.EndpointRefused, 422, "The service does not connect to that address.", free, "Name the address of a model server; the error says which the service reaches."},
+		{api.EvaluatorPaused, 409, "The evaluator is paused.", free, "Set it active, then let it look again."},
 		{api.FeatureUnavailable, 404, "This service does not have that.", free, "The details name the feature."},
 		{api.HostRefused, 403, "The request names a host that this service is not.", free, "Check --base-url."},
 		{api.IdempotencyConflict, 409, "The idempotency key was used with another request.", free, "Use the key with its own quote only, or a new key."},

@@ -21,6 +21,7 @@ const (
 	NothingChanged         Code = "nothing_changed"
 	VersionRetracted       Code = "version_retracted"
 	EndpointRefused        Code = "endpoint_refused"
+	EvaluatorPaused        Code = "evaluator_paused"
 	FeatureUnavailable     Code = "feature_unavailable"
 	IdempotencyConflict    Code = "idempotency_conflict"
 	InsufficientCredit     Code = "insufficient_credit"

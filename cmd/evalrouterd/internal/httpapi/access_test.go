@@ -22,7 +22,7 @@ func TestTenancy(t *testing.T) {
 	expired := h.key(core.Local, func(k *store.Key) { k.ExpiresAt = core.Micros(began.UnixMicro()) }, httpapi.Scopes()...)
 	ingest := h.traceConnection("otlp").Secret
 	table := h.api.RouteTable()
-	if len(table) != 83 {
+	if len(table) != 93 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {

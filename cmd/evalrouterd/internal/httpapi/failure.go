@@ -201,6 +201,7 @@ func statuses() map[api.Code]int {
 		api.ContinuationExists:      http.StatusConflict,
 		api.DuplicateItem:           http.StatusConflict,
 		api.EndpointRefused:         http.StatusUnprocessableEntity,
+		api.EvaluatorPaused:         http.StatusConflict,
 		api.FeatureUnavailable:      http.StatusNotFound,
 		api.HostRefused:             http.StatusForbidden,
 		api.IdempotencyConflict:     http.StatusConflict,
