@@ -29,15 +29,16 @@ CREATE INDEX traces_connection ON traces (connection_id, start_ns, num);
 CREATE INDEX traces_expire ON traces (expires_at);
 
 -- body is input, output and attributes in pieces (store/traces): bytes as they
--- are, and the hashes of contents, which a trace keeps once each.
+-- are, and the hashes of contents, which a trace keeps once each. Rows are large:
+-- WITHOUT ROWID would put most of each on a page of its own.
 CREATE TABLE spans (
   trace INTEGER NOT NULL REFERENCES traces (num), id TEXT NOT NULL, parent_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
   error_type TEXT NOT NULL, error_text TEXT NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
   input_tokens INTEGER, output_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER, cost INTEGER,
   body BLOB NOT NULL, flags INTEGER NOT NULL, weight INTEGER NOT NULL,
-  PRIMARY KEY (trace, id)) STRICT, WITHOUT ROWID;
+  PRIMARY KEY (trace, id)) STRICT;
 CREATE TABLE trace_contents (
-  trace INTEGER NOT NULL REFERENCES traces (num), hash BLOB NOT NULL, data BLOB NOT NULL, PRIMARY KEY (trace, hash)) STRICT, WITHOUT ROWID;
+  trace INTEGER NOT NULL REFERENCES traces (num), hash BLOB NOT NULL, data BLOB NOT NULL, PRIMARY KEY (trace, hash)) STRICT;
 
 -- Rules that look at traces, and what they found. A finding is one for all traces
 -- that show it.
