@@ -133,7 +133,7 @@ func New(cfg Config) (*Client, error) {
 		Credits:     &Credits{c: c},
 		Workspaces:  &Workspaces{c: c},
 		Datasets:    &Datasets{c: c},
-		Traces:      &Traces{c: c, Connections: &TraceConnections{c}},
+		Traces:      &Traces{c: c, Connections: &TraceConnections{c}, Evaluators: &TraceEvaluators{c}, Findings: &TraceFindings{c}},
 		Meta:        &Meta{c: c},
 		c:           c,
 	}, nil

@@ -14,6 +14,9 @@ type Traces struct {
 	c *core
 	// Connections are the ways by which senders bring traces.
 	Connections *TraceConnections
+	// Evaluators look at traces, and Findings are what they found.
+	Evaluators *TraceEvaluators
+	Findings   *TraceFindings
 }
 
 // Import sends a batch of whole traces to a connection. The client's key must
@@ -141,4 +144,89 @@ func (s *TraceConnections) RotateKey(ctx context.Context, id string) (api.TraceC
 func (s *TraceConnections) Disable(ctx context.Context, id string) error {
 	_, err := do[api.OKResponse](ctx, s.c, call{op: "disable trace connection " + id, method: http.MethodDelete, path: path("trace-connections", id)})
 	return err
+}
+
+// TraceEvaluators manages rules that look at traces. None of the changing
+// operations is ever sent twice.
+type TraceEvaluators struct{ c *core }
+
+// List is one page of evaluators, newest first.
+func (s *TraceEvaluators) List(ctx context.Context, in Paging) (api.Page[api.TraceEvaluator], error) {
+	var q query
+	in.put(&q)
+	return list[api.TraceEvaluator](ctx, s.c, "list trace evaluators", path("trace-evaluators"), q)
+}
+
+// All walks every page.
+func (s *TraceEvaluators) All(ctx context.Context, in Paging) iter.Seq2[api.TraceEvaluator, error] {
+	return pages(in.Cursor, func(cursor string) (api.Page[api.TraceEvaluator], error) {
+		in.Cursor = cursor
+		return s.List(ctx, in)
+	})
+}
+
+// Get reads one evaluator.
+func (s *TraceEvaluators) Get(ctx context.Context, id string) (api.TraceEvaluator, error) {
+	return get[api.TraceEvaluator](ctx, s.c, "read trace evaluator "+id, path("trace-evaluators", id))
+}
+
+// Create makes an evaluator.
+func (s *TraceEvaluators) Create(ctx context.Context, in api.NewTraceEvaluator) (api.TraceEvaluator, error) {
+	return do[api.TraceEvaluator](ctx, s.c, call{op: "create a trace evaluator", method: http.MethodPost, path: path("trace-evaluators"), body: in})
+}
+
+// Update changes what is set.
+func (s *TraceEvaluators) Update(ctx context.Context, id string, in api.UpdateTraceEvaluator) (api.TraceEvaluator, error) {
+	return do[api.TraceEvaluator](ctx, s.c, call{op: "update trace evaluator " + id, method: http.MethodPatch, path: path("trace-evaluators", id), body: in})
+}
+
+// Run looks at so many of the newest traces that are complete, 200 for 0.
+// Looking again finds nothing twice.
+func (s *TraceEvaluators) Run(ctx context.Context, id string, limit int) (api.TraceEvaluatorRun, error) {
+	return do[api.TraceEvaluatorRun](ctx, s.c, call{op: "run trace evaluator " + id, method: http.MethodPost, path: path("trace-evaluators", id, "runs"), body: api.NewEvaluatorRun{Limit: limit}, retry: true})
+}
+
+// Preview says what Run would find, and keeps nothing.
+func (s *TraceEvaluators) Preview(ctx context.Context, id string, limit int) (api.TraceEvaluatorRun, error) {
+	return do[api.TraceEvaluatorRun](ctx, s.c, call{op: "preview trace evaluator " + id, method: http.MethodPost, path: path("trace-evaluators", id, "preview"), body: api.NewEvaluatorRun{Limit: limit}, retry: true})
+}
+
+// TraceFindings reads what evaluators found, and says what people think of it.
+type TraceFindings struct{ c *core }
+
+// FindingFilter selects findings; the zero value of a field is any.
+type FindingFilter struct{ TraceID, EvaluatorID, Status, Severity string }
+
+// List is one page of findings, those first that were seen last.
+func (s *TraceFindings) List(ctx context.Context, f FindingFilter, in Paging) (api.Page[api.TraceFinding], error) {
+	var q query
+	q.text("trace_id", f.TraceID)
+	q.text("evaluator_id", f.EvaluatorID)
+	q.text("status", f.Status)
+	q.text("severity", f.Severity)
+	in.put(&q)
+	return list[api.TraceFinding](ctx, s.c, "list trace findings", path("trace-findings"), q)
+}
+
+// All walks every page.
+func (s *TraceFindings) All(ctx context.Context, f FindingFilter, in Paging) iter.Seq2[api.TraceFinding, error] {
+	return pages(in.Cursor, func(cursor string) (api.Page[api.TraceFinding], error) {
+		in.Cursor = cursor
+		return s.List(ctx, f, in)
+	})
+}
+
+// Get reads one finding.
+func (s *TraceFindings) Get(ctx context.Context, id string) (api.TraceFinding, error) {
+	return get[api.TraceFinding](ctx, s.c, "read trace finding "+id, path("trace-findings", id))
+}
+
+// Update says what a person thinks of a finding.
+func (s *TraceFindings) Update(ctx context.Context, id string, in api.UpdateTraceFinding) (api.TraceFinding, error) {
+	return do[api.TraceFinding](ctx, s.c, call{op: "update trace finding " + id, method: http.MethodPatch, path: path("trace-findings", id), body: in})
+}
+
+// Promote makes a dataset item of the step where a finding was seen last.
+func (s *TraceFindings) Promote(ctx context.Context, id string, in api.NewPromotion) (api.DatasetItem, error) {
+	return do[api.DatasetItem](ctx, s.c, call{op: "promote trace finding " + id, method: http.MethodPost, path: path("trace-findings", id, "promote"), body: in})
 }

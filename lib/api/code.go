@@ -24,6 +24,7 @@ const (
 	EndpointRefused         Code = "endpoint_refused"
 	EvidenceExpired         Code = "evidence_expired"
 	EvidenceIncompatible    Code = "evidence_incompatible"
+	EvaluatorPaused         Code = "evaluator_paused"
 	FeatureUnavailable      Code = "feature_unavailable"
 	HostRefused             Code = "host_refused"
 	IdempotencyConflict     Code = "idempotency_conflict"

@@ -63,6 +63,12 @@ func TestDatasets_TDS06_TDS07_TDS08_TDS09_FromATraceToAScoredRun(t *testing.T) {
 	}
 	trace := s.traces()[0].ID
 	s.ok("evalrouter", "datasets", "create", "orders", "--description", "hard ones")
+	s.ok("evalrouter", "traces", "evaluators", "create", "--name", "dear", "--rule", "cost", "--set", "microusd=100")
+	s.refused(2, "invalid_request", "evalrouter", "traces", "evaluators", "create", "--name", "bad", "--rule", "slow")
+	// A trace that may still grow is not judged: half a minute must pass first.
+	contains(t, "the look", s.ok("evalrouter", "traces", "evaluators", "run", "dear", "--dry-run").stdout, "Looked at 0 traces")
+	contains(t, "the findings", s.ok("evalrouter", "traces", "findings", "list", "--status", "open", "--json").stdout, `"data":[]`)
+	s.refused(2, "invalid_input", "evalrouter", "traces", "findings", "promote", "nothing", "--dataset", "orders")
 	s.refused(2, "name_taken", "evalrouter", "datasets", "create", "orders")
 	s.refused(2, "invalid_request", "evalrouter", "datasets", "create", "Not A Name")
 	step := "0000000000000002"

@@ -49,6 +49,7 @@ func serviceProblems() []Problem {
 		{api.EndpointRefused, 422, "The service does not connect to that address.", free, "Name the address of a model server; the error says which the service reaches."},
 		{api.EvidenceExpired, 410, "The recorded answers that the run rests on are no longer kept.", free, "Start a new run: evalrouter run --from RUN"},
 		{api.EvidenceIncompatible, 409, "What the run asked, or how it was graded, has changed since, so new answers would not belong to its old ones.", free, "Start a new run: evalrouter run --from RUN"},
+		{api.EvaluatorPaused, 409, "The evaluator is paused.", free, "Set it active, then let it look again."},
 		{api.FeatureUnavailable, 404, "This service does not have that.", free, "The details name the feature."},
 		{api.HostRefused, 403, "The request names a host that this service is not.", free, "Check --base-url."},
 		{api.IdempotencyConflict, 409, "The idempotency key was used with another request.", free, "Use the key with its own quote only, or a new key."},

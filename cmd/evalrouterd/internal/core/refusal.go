@@ -19,6 +19,7 @@ const (
 	EndpointRefused        Code = "endpoint_refused"
 	EvidenceGone           Code = "evidence_expired"
 	EvidenceUnfit          Code = "evidence_incompatible"
+	EvaluatorPaused        Code = "evaluator_paused"
 	FeatureUnavailable     Code = "feature_unavailable"
 	IdempotencyConflict    Code = "idempotency_conflict"
 	InsufficientCredit     Code = "insufficient_credit"

@@ -20,6 +20,8 @@ var (
 	_ traces.Connections = (*kept.Store)(nil)
 	_ traces.Writer      = (*kept.Store)(nil)
 	_ traces.Importer    = (*kept.Store)(nil)
+	_ traces.Findings    = (*kept.Store)(nil)
+	_ traces.Recent      = (*kept.Store)(nil)
 	_ web.Reader         = (*kept.Store)(nil)
 	_ datasets.Traces    = (*kept.Store)(nil)
 	_ datasets.Sets      = (*keptsets.Store)(nil)
@@ -35,14 +37,15 @@ func (s *service) tracing() (*web.Handlers, error) {
 	}
 	s.traces, s.door = st, traces.NewDoor(st)
 	keeps := &traces.Service{Connections: st, NewID: newID, NewEntry: newCallID, Issue: s.issueIngestKey}
-	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, s.now), nil
+	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: newID, Now: func() core.Micros { return s.store.Now() }}
+	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, looks, s.now), nil
 }
 
 // curation joins the parts that make benchmarks of traces. own is nil where
 // workspaces bring no benchmarks.
 func (s *service) curation(own *byob.Service) *sets.Handlers {
 	st := s.store.Datasets(datasets.VersionDigest)
-	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Own: own}
+	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Findings: s.traces, Own: own}
 }
 
 // issueIngestKey draws the key of a trace connection.

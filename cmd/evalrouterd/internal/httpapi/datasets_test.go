@@ -25,7 +25,7 @@ func (h *harness) curation() *sets.Handlers {
 		h.t.Fatal(err)
 	}
 	st := h.store.Datasets(datasets.VersionDigest)
-	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: agents, NewID: h.id("6"), NewItemID: h.id("7")}, Own: h.mine.Service}
+	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: agents, NewID: h.id("6"), NewItemID: h.id("7")}, Findings: agents, Own: h.mine.Service}
 }
 
 func (h *harness) dataset(name string, policy object) (d api.DatasetRecord) {

@@ -31,7 +31,7 @@ func TestStatuses(t *testing.T) {
 		core.IdempotencyConflict, core.InsufficientCredit, core.InvalidRequest, core.ModelUnavailable, core.NotFound, core.OutputFormat,
 		core.QuoteAlreadyAccepted, core.QuoteExpired, core.QuoteStale, core.ReasoningUnsupported, core.ResultExpired, core.RunNotFinished,
 		core.ContinuationExists, core.DuplicatesUnaccepted, core.EvidenceGone, core.EvidenceUnfit, core.LeftOutUnaccepted, core.NothingToResume, core.ResumeUnsupported, core.RetryUnknownLimit,
-		core.ManifestInvalid, core.SourceNotReady, core.SourceOffset, core.SourceQuota, core.SourceTooLarge, core.StorageLow, core.DatasetArchived, core.NameTaken, core.DuplicateItem, core.ItemChanged, core.SelfReview, core.NothingApproved, core.NothingChanged, core.VersionRetracted, core.TraceHeld, core.UnboundedModelCost, core.Code(api.KeyUnopenable),
+		core.ManifestInvalid, core.SourceNotReady, core.SourceOffset, core.SourceQuota, core.SourceTooLarge, core.StorageLow, core.DatasetArchived, core.NameTaken, core.DuplicateItem, core.ItemChanged, core.SelfReview, core.NothingApproved, core.NothingChanged, core.VersionRetracted, core.EvaluatorPaused, core.TraceHeld, core.UnboundedModelCost, core.Code(api.KeyUnopenable),
 	}
 	wire := []api.Code{
 		api.AmbiguousModel, api.BudgetLimit, api.BudgetRequired, api.CapBelowMinimum, api.ClientOutdated, api.ConcurrencyUnsupported,
@@ -41,7 +41,7 @@ func TestStatuses(t *testing.T) {
 		api.JudgeOnlyRoute, api.KeyRevoked, api.KeyUnopenable, api.MalformedExport, api.ManifestInvalid, api.MethodNotAllowed, api.ModelUnavailable, api.NamespaceNotFound, api.NotAcceptable, api.NotFound,
 		api.OperationInProgress, api.OutputFormatUnsupported, api.QuoteAlreadyAccepted, api.QuoteExpired, api.QuoteStale, api.RateLimited,
 		api.ReasoningUnsupported, api.RequestTooLarge, api.ResultExpired, api.RunNotFinished, api.SessionExpired, api.SourceNotReady, api.SourceOffset, api.SourceQuota, api.SourceTooLarge, api.SpendCeilingReached,
-		api.StorageFull, api.StorageLow, api.DatasetArchived, api.NameTaken, api.DuplicateItem, api.ItemChanged, api.SelfReview, api.NothingApproved, api.NothingChanged, api.VersionRetracted, api.TraceHeld, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
+		api.StorageFull, api.StorageLow, api.DatasetArchived, api.NameTaken, api.DuplicateItem, api.ItemChanged, api.SelfReview, api.NothingApproved, api.NothingChanged, api.VersionRetracted, api.EvaluatorPaused, api.TraceHeld, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
 	}
 	table := httpapi.Statuses()
 	for _, c := range domain {

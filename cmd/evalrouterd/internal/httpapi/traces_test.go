@@ -38,7 +38,8 @@ func (h *harness) agents() *web.Handlers {
 		h.keys.ingest[secret] = k.Prefix
 		return secret, k, nil
 	}
-	return web.New(&traces.Service{Connections: st, NewID: h.id("8"), NewEntry: h.id("5"), Issue: issue}, &traces.Intake{Door: door, Importer: st}, st, h.clock)
+	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: h.id("5"), Now: func() core.Micros { return core.Micros(h.now.Load()) }}
+	return web.New(&traces.Service{Connections: st, NewID: h.id("8"), NewEntry: h.id("5"), Issue: issue}, &traces.Intake{Door: door, Importer: st}, st, looks, h.clock)
 }
 
 func (h *harness) traceConnection(kind string, more ...object) (c api.TraceConnectionCreated) {

@@ -384,3 +384,73 @@ func TestTraceConnections(t *testing.T) {
 		}
 	})
 }
+
+// A finding is one for all traces that show it; looking again changes nothing,
+// and one that was fixed comes back as itself.
+func TestTraces_Findings(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		d.write(st, arrival("a", talk(1)...), arrival("b", talk(1)...), arrival("c", talk(1)...))
+		all, err := st.List(ctx, scope, traces.Filter{}, nil, 10)
+		d.check(err)
+		e := core.Evaluator{ID: "e1", Workspace: "w1", Name: "tools", Rule: "tool_error", Config: json.RawMessage(`{}`), Severity: "warning", Revision: 1}
+		d.check(st.AddEvaluator(ctx, e))
+		d.wants(st.AddEvaluator(ctx, e), core.NameTaken)
+		saw := func(fresh int, ids ...core.TraceID) {
+			t.Helper()
+			var hits []core.Occurrence
+			for _, id := range ids {
+				hits = append(hits, core.Occurrence{Hit: core.Hit{Span: "t", Signature: "s", Title: "it failed", Detail: string(id)}, Fingerprint: "f1", Trace: id})
+			}
+			if n, err := st.Found(ctx, scope, e, hits, uuid.NewString); n != fresh || err != nil {
+				t.Errorf("%d new findings, %v", n, err)
+			}
+		}
+		saw(1, all[0].ID, all[1].ID, all[0].ID)
+		saw(0, all[0].ID, all[1].ID)
+		list, err := st.FindingList(ctx, scope, traces.FindingFilter{Trace: all[0].ID, Evaluator: "e1", Status: "open", Severity: "warning"}, nil, 10)
+		d.check(err)
+		if len(list) != 1 || list[0].Seen != 2 || list[0].Trace != all[1].ID || list[0].Span != "t" || list[0].Recurred != 0 {
+			t.Fatalf("%+v", list)
+		}
+		id := list[0].ID
+		for _, f := range []traces.FindingFilter{{Trace: all[2].ID}, {Status: "fixed"}, {Severity: "error"}, {Evaluator: "e2"}} {
+			if none, err := st.FindingList(ctx, scope, f, nil, 10); err != nil || len(none) != 0 {
+				t.Errorf("%+v: %+v, %v", f, none, err)
+			}
+		}
+		set := func(status string) {
+			d.check(st.ChangeFinding(ctx, scope, id, func(f *core.Finding) error { f.Status, f.Note = status, "n"; return nil }))
+		}
+		set("fixed")
+		saw(0, all[0].ID)
+		if f, err := st.Finding(ctx, scope, id); err != nil || f.Status != "fixed" {
+			t.Errorf("seen in a trace of before: %+v, %v", f, err)
+		}
+		saw(0, all[2].ID)
+		if f, err := st.Finding(ctx, scope, id); err != nil || f.Status != "open" || f.Recurred != 1 || f.Seen != 3 || f.Note != "n" {
+			t.Errorf("it came back: %+v, %v", f, err)
+		}
+		if with, err := st.List(ctx, scope, traces.Filter{HasFindings: true}, nil, 10); err != nil || len(with) != 3 || with[0].Findings != 1 {
+			t.Errorf("%+v, %v", with, err)
+		}
+		d.wants(st.ChangeFinding(ctx, foreign, id, func(*core.Finding) error { return nil }), core.NotFound)
+		d.wants(st.ChangeEvaluator(ctx, foreign, "e1", func(*core.Evaluator) error { return nil }), core.NotFound)
+		seen := 0
+		d.check(st.EachRecent(ctx, scope, 2, func(tr core.Trace, spans []core.Span) error {
+			seen++
+			if len(spans) != 3 || tr.Spans != 3 {
+				t.Errorf("%d steps of %+v", len(spans), tr)
+			}
+			return nil
+		}))
+		if seen != 2 {
+			t.Errorf("%d traces", seen)
+		}
+		d.check(st.Delete(ctx, scope, all[0].ID, true)) // findings stay
+		if f, err := st.Finding(ctx, scope, id); err != nil || f.Seen != 3 {
+			t.Errorf("%+v, %v", f, err)
+		}
+	})
+}

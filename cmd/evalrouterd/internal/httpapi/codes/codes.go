@@ -23,6 +23,7 @@ func Statuses() map[api.Code]int {
 		api.DuplicateCharges:        http.StatusUnprocessableEntity,
 		api.DuplicateItem:           http.StatusConflict,
 		api.EndpointRefused:         http.StatusUnprocessableEntity,
+		api.EvaluatorPaused:         http.StatusConflict,
 		api.EvidenceExpired:         http.StatusGone,
 		api.EvidenceIncompatible:    http.StatusConflict,
 		api.FeatureUnavailable:      http.StatusNotFound,

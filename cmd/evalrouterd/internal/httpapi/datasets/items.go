@@ -214,3 +214,30 @@ func orNull(b json.RawMessage) json.RawMessage {
 	}
 	return b
 }
+
+type promoteInput struct {
+	ID string `path:"id"`
+	httpapi.With[api.NewPromotion]
+}
+
+// promote makes an item of the step where a finding was seen last.
+func (h *Handlers) promote(_ *httpapi.Server, ctx context.Context, in *promoteInput) (*httpapi.Answer[api.DatasetItem], error) {
+	sc, n := httpapi.ScopeOf(ctx), in.Value()
+	f, err := h.Findings.Finding(ctx, sc, core.FindingID(in.ID))
+	if err != nil {
+		return nil, err
+	}
+	origin, err := json.Marshal(map[string]string{"finding_id": string(f.ID), "finding": f.Title})
+	if err != nil {
+		return nil, err
+	}
+	d := datasets.Draft{ItemContent: core.ItemContent{Expected: n.Expected, Metadata: origin}, Trace: f.Trace, Span: f.Span}
+	if n.WholeRun {
+		d.Span = ""
+	}
+	ids, err := h.Service.AddDrafts(ctx, sc, core.DatasetID(n.DatasetID), []datasets.Draft{d})
+	if err != nil {
+		return nil, worded(err)
+	}
+	return h.item(nil, ctx, &itemInput{n.DatasetID, string(ids[0])})
+}

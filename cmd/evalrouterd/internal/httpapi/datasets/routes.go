@@ -4,9 +4,11 @@
 package datasets
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 )
@@ -21,11 +23,17 @@ const (
 // maxItems bounds a request with items.
 const maxItems = 4 << 20
 
+// Findings reads what evaluators found.
+type Findings interface {
+	Finding(context.Context, core.Scope, core.FindingID) (core.Finding, error)
+}
+
 // Handlers answers the routes. Own is nil where the operator has switched
 // workspaces' own benchmarks off.
 type Handlers struct {
-	Service *datasets.Service
-	Own     *byob.Service
+	Service  *datasets.Service
+	Findings Findings
+	Own      *byob.Service
 }
 
 // Features is what the routes add to the service.
@@ -39,9 +47,11 @@ func (h *Handlers) Routes() []httpapi.Route {
 	body := func(r httpapi.Route) httpapi.Route { r.Body = true; return r }
 	items := body(at(http.MethodPost, "/{id}/items", "add-dataset-items", write, "Add items, all or none; what they take from traces is copied"))
 	items.MaxBody = maxItems
+	promote := httpapi.Route{Method: http.MethodPost, Path: "/v1/trace-findings/{id}/promote", ID: "promote-trace-finding", Tag: "traces", Scope: write, Body: true, Summary: "Make a dataset item of a finding"}
 	edit := body(at(http.MethodPatch, "/{id}/items/{item_id}", "edit-dataset-item", write, "Give an item other content, which voids its review"))
 	edit.MaxBody = maxItems
 	return []httpapi.Route{
+		httpapi.On(promote, h.promote),
 		httpapi.On(at(http.MethodGet, "", "list-datasets", read, "Datasets, newest first"), h.list),
 		httpapi.On(body(at(http.MethodPost, "", "create-dataset", write, "Make an empty dataset")), h.create),
 		httpapi.On(at(http.MethodGet, "/{id}", "get-dataset", read, "One dataset"), h.get),

@@ -27,6 +27,7 @@ type Reader interface {
 	Trace(context.Context, core.Scope, core.TraceID) (kept.Row, error)
 	Spans(context.Context, core.Scope, core.TraceID, *kept.SpanPlace, int) ([]core.Span, error)
 	Delete(ctx context.Context, sc core.Scope, id core.TraceID, force bool) error
+	FindingList(context.Context, core.Scope, kept.FindingFilter, *core.Place, int) ([]core.Finding, error)
 }
 
 // Handlers answers the routes.
@@ -34,7 +35,9 @@ type Handlers struct {
 	Service *traces.Service
 	Intake  *traces.Intake
 	Reader  Reader
-	Now     func() time.Time
+	// Evaluation looks at what is kept.
+	Evaluation *traces.Evaluation
+	Now        func() time.Time
 	// slots bounds the batches that are decoded at a time, and pace the bytes of
 	// each key.
 	slots chan struct{}
@@ -46,8 +49,8 @@ type Handlers struct {
 const batchesAtOnce = 4
 
 // New makes the handlers.
-func New(s *traces.Service, in *traces.Intake, r Reader, now func() time.Time) *Handlers {
-	return &Handlers{Service: s, Intake: in, Reader: r, Now: now, slots: make(chan struct{}, batchesAtOnce)}
+func New(s *traces.Service, in *traces.Intake, r Reader, v *traces.Evaluation, now func() time.Time) *Handlers {
+	return &Handlers{Service: s, Intake: in, Reader: r, Evaluation: v, Now: now, slots: make(chan struct{}, batchesAtOnce)}
 }
 
 // Features is what the routes add to the service.
@@ -66,7 +69,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 	}
 	imports := body(at(http.MethodPost, "/v1/trace-connections/{id}/imports", "import-traces", ingest, "Whole traces of another system"))
 	imports.Ingest, imports.MaxBody = true, maxImport
-	return []httpapi.Route{
+	return append(h.findingRoutes(), []httpapi.Route{
 		httpapi.On(at(http.MethodGet, "/v1/trace-connections", "list-trace-connections", read, "Trace connections, newest first"), h.listConnections),
 		httpapi.On(body(at(http.MethodPost, "/v1/trace-connections", "create-trace-connection", write, "Let a sender bring traces; shows its key once")), h.createConnection),
 		httpapi.On(at(http.MethodGet, "/v1/trace-connections/{id}", "get-trace-connection", read, "One trace connection"), h.getConnection),
@@ -81,5 +84,5 @@ func (h *Handlers) Routes() []httpapi.Route {
 		httpapi.On(at(http.MethodGet, "/v1/traces/{id}", "get-trace", read, "One trace"), h.get),
 		httpapi.On(at(http.MethodGet, "/v1/traces/{id}/spans", "list-spans", read, "The steps of a trace, by their start"), h.spans),
 		httpapi.On(at(http.MethodDelete, "/v1/traces/{id}", "delete-trace", write, "Take a trace away with all of its content"), h.remove),
-	}
+	}...)
 }

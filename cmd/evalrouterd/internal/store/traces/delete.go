@@ -30,6 +30,9 @@ func drop(t Tx, num int64, c core.TraceConnectionID) error {
 	if err := empty(t, num); err != nil {
 		return err
 	}
+	if _, err := t.Exec(`DELETE FROM trace_occurrences WHERE trace_id = (SELECT id FROM traces WHERE num = $1)`, num); err != nil {
+		return err
+	}
 	if err := t.One(`DELETE FROM traces WHERE num = $1`, num); err != nil {
 		return err
 	}

@@ -39,7 +39,25 @@ CREATE TABLE spans (
 CREATE TABLE trace_contents (
   trace BIGINT NOT NULL REFERENCES traces (num), hash BYTEA NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (trace, hash));
 
+-- Rules that look at traces, and what they found. A finding is one for all traces
+-- that show it.
+CREATE TABLE trace_evaluators (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, rule TEXT NOT NULL, config_doc TEXT NOT NULL, severity TEXT NOT NULL,
+  paused BIGINT NOT NULL DEFAULT 0, revision BIGINT NOT NULL, created_at BIGINT NOT NULL, UNIQUE (workspace_id, name));
+CREATE TABLE trace_findings (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), evaluator_id TEXT NOT NULL REFERENCES trace_evaluators (id), fingerprint TEXT NOT NULL,
+  title TEXT NOT NULL, detail TEXT NOT NULL, severity TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN ('open', 'confirmed', 'dismissed', 'fixed')),
+  seen BIGINT NOT NULL, recurred BIGINT NOT NULL DEFAULT 0, trace_id TEXT NOT NULL, span_id TEXT NOT NULL, note TEXT NOT NULL DEFAULT '',
+  first_at BIGINT NOT NULL, last_at BIGINT NOT NULL, changed_at BIGINT NOT NULL, UNIQUE (evaluator_id, fingerprint));
+CREATE INDEX trace_findings_workspace ON trace_findings (workspace_id, last_at, id);
+CREATE TABLE trace_occurrences (
+  finding_id TEXT NOT NULL REFERENCES trace_findings (id), trace_id TEXT NOT NULL, span_id TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY (finding_id, trace_id));
+CREATE INDEX trace_occurrences_trace ON trace_occurrences (trace_id);
+
 -- +goose Down
+DROP TABLE trace_occurrences;
+DROP TABLE trace_findings;
+DROP TABLE trace_evaluators;
 DROP TABLE trace_contents;
 DROP TABLE spans;
 DROP TABLE traces;

@@ -29,17 +29,36 @@ CREATE INDEX traces_connection ON traces (connection_id, start_ns, num);
 CREATE INDEX traces_expire ON traces (expires_at);
 
 -- body is input, output and attributes in pieces (store/traces): bytes as they
--- are, and the hashes of contents, which a trace keeps once each.
+-- are, and the hashes of contents, which a trace keeps once each. Rows are large:
+-- WITHOUT ROWID would put most of each on a page of its own.
 CREATE TABLE spans (
   trace INTEGER NOT NULL REFERENCES traces (num), id TEXT NOT NULL, parent_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
   error_type TEXT NOT NULL, error_text TEXT NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
   input_tokens INTEGER, output_tokens INTEGER, cached_tokens INTEGER, reasoning_tokens INTEGER, cost INTEGER,
   body BLOB NOT NULL, flags INTEGER NOT NULL, weight INTEGER NOT NULL,
-  PRIMARY KEY (trace, id)) STRICT, WITHOUT ROWID;
+  PRIMARY KEY (trace, id)) STRICT;
 CREATE TABLE trace_contents (
-  trace INTEGER NOT NULL REFERENCES traces (num), hash BLOB NOT NULL, data BLOB NOT NULL, PRIMARY KEY (trace, hash)) STRICT, WITHOUT ROWID;
+  trace INTEGER NOT NULL REFERENCES traces (num), hash BLOB NOT NULL, data BLOB NOT NULL, PRIMARY KEY (trace, hash)) STRICT;
+
+-- Rules that look at traces, and what they found. A finding is one for all traces
+-- that show it.
+CREATE TABLE trace_evaluators (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), name TEXT NOT NULL, rule TEXT NOT NULL, config_doc TEXT NOT NULL, severity TEXT NOT NULL,
+  paused INTEGER NOT NULL DEFAULT 0, revision INTEGER NOT NULL, created_at INTEGER NOT NULL, UNIQUE (workspace_id, name)) STRICT;
+CREATE TABLE trace_findings (
+  id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id), evaluator_id TEXT NOT NULL REFERENCES trace_evaluators (id), fingerprint TEXT NOT NULL,
+  title TEXT NOT NULL, detail TEXT NOT NULL, severity TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN ('open', 'confirmed', 'dismissed', 'fixed')),
+  seen INTEGER NOT NULL, recurred INTEGER NOT NULL DEFAULT 0, trace_id TEXT NOT NULL, span_id TEXT NOT NULL, note TEXT NOT NULL DEFAULT '',
+  first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, UNIQUE (evaluator_id, fingerprint)) STRICT;
+CREATE INDEX trace_findings_workspace ON trace_findings (workspace_id, last_at, id);
+CREATE TABLE trace_occurrences (
+  finding_id TEXT NOT NULL REFERENCES trace_findings (id), trace_id TEXT NOT NULL, span_id TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (finding_id, trace_id)) STRICT, WITHOUT ROWID;
+CREATE INDEX trace_occurrences_trace ON trace_occurrences (trace_id);
 
 -- +goose Down
+DROP TABLE trace_occurrences;
+DROP TABLE trace_findings;
+DROP TABLE trace_evaluators;
 DROP TABLE trace_contents;
 DROP TABLE spans;
 DROP TABLE traces;

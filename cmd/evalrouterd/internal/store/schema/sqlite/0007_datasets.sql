@@ -13,7 +13,7 @@ CREATE UNIQUE INDEX dataset_items_digest ON dataset_items (dataset_id, digest) W
 CREATE INDEX dataset_items_dataset ON dataset_items (dataset_id, created_at, id);
 CREATE TABLE dataset_revisions (
   item_id TEXT NOT NULL REFERENCES dataset_items (id), revision INTEGER NOT NULL, digest TEXT NOT NULL, input TEXT NOT NULL, expected TEXT, metadata TEXT,
-  author TEXT NOT NULL, created_at INTEGER NOT NULL, PRIMARY KEY (item_id, revision)) STRICT, WITHOUT ROWID;
+  author TEXT NOT NULL, created_at INTEGER NOT NULL, PRIMARY KEY (item_id, revision)) STRICT;
 CREATE TABLE dataset_reviews (
   item_id TEXT NOT NULL REFERENCES dataset_items (id), digest TEXT NOT NULL, reviewer TEXT NOT NULL, verdict TEXT NOT NULL CHECK (verdict IN ('approved', 'rejected')),
   note TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (item_id, digest, reviewer)) STRICT, WITHOUT ROWID;
