@@ -155,6 +155,13 @@ func TestForeign(t *testing.T) {
 	own := h.traceConnection("otlp")
 	trace := h.trace(own)
 	set := h.sealed("orders").ID
+	var rule api.TraceEvaluator
+	h.send("POST", "/v1/trace-evaluators", object{"name": "says 42", "rule": "phrase", "config": object{"phrase": "is 42"}}).want(t, 200).into(t, &rule)
+	h.now.Add(31 * 1_000_000) // the trace is quiet
+	h.send("POST", "/v1/trace-evaluators/"+rule.ID+"/runs", object{}).want(t, 200)
+	var found api.Page[api.TraceFinding]
+	h.send("GET", "/v1/trace-findings", nil).want(t, 200).into(t, &found)
+	finding := found.Data[0].ID
 	stranger := as(h.key(other, nil, httpapi.Scopes()...))
 	missing := "00000000-0000-4000-8000-00000000dead"
 	tests := []struct{ name, method, path, id, body string }{
@@ -198,6 +205,13 @@ func TestForeign(t *testing.T) {
 		{"trace connection end", "DELETE", "/v1/trace-connections/%", own.ID, ""},
 		{"trace", "GET", "/v1/traces/%", trace.ID, ""},
 		{"spans", "GET", "/v1/traces/%/spans", trace.ID, ""},
+		{"evaluator", "GET", "/v1/trace-evaluators/%", rule.ID, ""},
+		{"evaluator change", "PATCH", "/v1/trace-evaluators/%", rule.ID, `{"status":"paused"}`},
+		{"evaluator run", "POST", "/v1/trace-evaluators/%/runs", rule.ID, `{}`},
+		{"evaluator preview", "POST", "/v1/trace-evaluators/%/preview", rule.ID, `{}`},
+		{"finding", "GET", "/v1/trace-findings/%", finding, ""},
+		{"finding change", "PATCH", "/v1/trace-findings/%", finding, `{"status":"confirmed"}`},
+		{"finding promotion", "POST", "/v1/trace-findings/%/promote", finding, `{"dataset_id":"` + set + `"}`},
 		{"dataset", "GET", "/v1/datasets/%", set, ""},
 		{"dataset change", "PATCH", "/v1/datasets/%", set, `{"description":"stolen"}`},
 		{"dataset end", "POST", "/v1/datasets/%/archive", set, ""},
