@@ -257,7 +257,7 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
-	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/api-keys", "/v1/traces", "/v1/trace-connections", "/v1/datasets"} {
+	for _, list := range []string{"/v1/runs", "/v1/connections", "/v1/credits/ledger", "/v1/benchmark-sources", "/v1/benchmarks", "/v1/api-keys", "/v1/traces", "/v1/trace-connections", "/v1/trace-evaluators", "/v1/trace-findings", "/v1/datasets"} {
 		if r := h.send("GET", list, nil, stranger).want(t, 200); !bytes.Contains(r.body, []byte(`"data":[]`)) {
 			t.Errorf("GET %s shows a stranger %s", list, r.body)
 		}

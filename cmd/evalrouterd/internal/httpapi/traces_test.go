@@ -38,7 +38,7 @@ func (h *harness) agents() *web.Handlers {
 		h.keys.ingest[secret] = k.Prefix
 		return secret, k, nil
 	}
-	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: h.id("5"), Now: func() core.Micros { return core.Micros(h.now.Load()) }}
+	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: h.id("3"), Now: func() core.Micros { return core.Micros(h.now.Load()) }}
 	return web.New(&traces.Service{Connections: st, NewID: h.id("8"), NewEntry: h.id("5"), Issue: issue}, &traces.Intake{Door: door, Importer: st}, st, looks, h.clock)
 }
 
@@ -201,6 +201,15 @@ func TestTraces_TRC02_IngestKeys(t *testing.T) {
 	send(secrets[0]).refused(t, 401, "key_revoked")
 	send(secrets[1]).want(t, 200)
 	send(secrets[2]).want(t, 200)
+	var key api.TraceConnection
+	h.send("GET", "/v1/trace-connections/"+c.ID, nil).want(t, 200).into(t, &key)
+	// The list of keys shows it, but only its connection gives it a successor.
+	if r := h.send("GET", "/v1/api-keys", nil).want(t, 200); !bytes.Contains(r.body, []byte(key.IngestKey.ID)) {
+		t.Errorf("%s", r.body)
+	}
+	h.send("POST", "/v1/api-keys/"+key.IngestKey.ID+"/rotate", object{}).refused(t, 403, "insufficient_scope")
+	h.send("DELETE", "/v1/api-keys/"+key.IngestKey.ID, nil).want(t, 200)
+	send(secrets[2]).refused(t, 401, "key_revoked")
 	h.send("DELETE", "/v1/trace-connections/"+c.ID, nil).want(t, 200)
 	send(secrets[1]).refused(t, 401, "key_revoked")
 	send(secrets[2]).refused(t, 401, "key_revoked")
