@@ -98,6 +98,15 @@ func callerOf(ctx context.Context) Caller {
 // CallerOf is who a request acts as.
 func CallerOf(ctx context.Context) Caller { return callerOf(ctx) }
 
+// Require refuses a caller without a scope beyond that of the route, where what is
+// asked for reaches further.
+func Require(ctx context.Context, scope string) error {
+	if c := callerOf(ctx); !slices.Contains(c.Scopes, scope) {
+		return core.Refuse(insufficientScope, "this %s lacks the scope %s, and what was asked copies what only that scope may read; nothing was done", c.noun(), scope).With("required", scope)
+	}
+	return nil
+}
+
 // ConnectionOf is the trace connection that an ingest key belongs to.
 func ConnectionOf(ctx context.Context) core.TraceConnectionID { return callerOf(ctx).Key.Connection }
 

@@ -80,6 +80,11 @@ func TestDatasets_FromTraces(t *testing.T) {
 		h.send("POST", "/v1/datasets/"+d.ID+"/items", object{"items": []object{{"input": "good"}, bad}}).refused(t, 422, "invalid_request")
 	}
 	h.send("POST", "/v1/datasets/"+d.ID+"/items", object{"items": []object{}}).refused(t, 422, "invalid_request")
+	// Who may not read traces gets nothing of them by way of an item.
+	blind := as(h.key(core.Local, nil, "datasets:read", "datasets:write"))
+	h.send("POST", "/v1/datasets/"+d.ID+"/items", object{"items": []object{{"source": object{"trace_id": tr.ID, "span_id": "0000000000000004"}}}}, blind).refused(t, 403, "insufficient_scope")
+	h.send("POST", "/v1/trace-findings/x/promote", object{"dataset_id": d.ID}, blind).refused(t, 403, "insufficient_scope")
+	h.send("POST", "/v1/datasets/"+d.ID+"/items", object{"items": []object{{"input": "of one's own"}}}, blind).want(t, 200)
 	h.send("DELETE", "/v1/traces/"+tr.ID, nil).refused(t, 409, "trace_held")
 	var page api.Page[api.DatasetItem]
 	h.send("GET", "/v1/datasets/"+d.ID+"/items?limit=1", nil).want(t, 200).into(t, &page)

@@ -96,6 +96,9 @@ func record(d core.Dataset) api.DatasetRecord {
 	return out
 }
 
+// tracesRead is needed where an item is made of a trace: its content comes along.
+const tracesRead = "traces:read"
+
 type addInput struct {
 	ID string `path:"id"`
 	httpapi.With[api.NewDatasetItems]
@@ -106,6 +109,9 @@ func (h *Handlers) add(_ *httpapi.Server, ctx context.Context, in *addInput) (*h
 	for _, n := range in.Value().Items {
 		d := datasets.Draft{ItemContent: core.ItemContent{Input: n.Input, Expected: n.Expected, Metadata: n.Metadata}}
 		if n.Source != nil {
+			if err := httpapi.Require(ctx, tracesRead); err != nil {
+				return nil, err
+			}
 			d.Trace, d.Span, d.FromOutput = core.TraceID(n.Source.TraceID), n.Source.SpanID, n.Source.ExpectedFromOutput
 		}
 		drafts = append(drafts, d)
@@ -222,6 +228,9 @@ type promoteInput struct {
 
 // promote makes an item of the step where a finding was seen last.
 func (h *Handlers) promote(_ *httpapi.Server, ctx context.Context, in *promoteInput) (*httpapi.Answer[api.DatasetItem], error) {
+	if err := httpapi.Require(ctx, tracesRead); err != nil {
+		return nil, err
+	}
 	sc, n := httpapi.ScopeOf(ctx), in.Value()
 	f, err := h.Findings.Finding(ctx, sc, core.FindingID(in.ID))
 	if err != nil {
