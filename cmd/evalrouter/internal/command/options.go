@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -27,12 +28,12 @@ func Options(a *App) *argv.Command {
 				return err
 			}
 			rows := a.settings(p)
-			lines, err := table.Render(rows, settingColumns(), table.View{}, anyWidth)
-			if err != nil {
-				return err
-			}
 			return a.Value(map[string]any{"data": rows}, func(page *term.Page) {
-				page.Width = 0
+				lines, err := table.Render(rows, settingColumns(), table.View{}, cmp.Or(page.Width, anyWidth))
+				if err != nil {
+					page.Line("The table could not be laid out: %s", err) // it has no choices that could be wrong
+					return
+				}
 				ShowTable(page, lines)
 				page.Line("Order: flag, environment, login, default")
 			})
@@ -40,13 +41,13 @@ func Options(a *App) *argv.Command {
 	}
 }
 
-// anyWidth keeps paths whole, so that they can be copied.
+// anyWidth is that of a file or a pipe, where no line is too long.
 const anyWidth = 1 << 16
 
 func settingColumns() []table.Column[profile.Setting] {
 	return []table.Column[profile.Setting]{
 		{Name: "setting", Whole: true, Text: func(s profile.Setting) string { return s.Name }},
-		{Name: "value", Whole: true, Text: func(s profile.Setting) string { return s.Value }},
+		{Name: "value", Fold: true, Text: func(s profile.Setting) string { return s.Value }},
 		{Name: "from", Whole: true, Text: func(s profile.Setting) string { return s.From }},
 	}
 }

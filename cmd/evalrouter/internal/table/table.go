@@ -29,6 +29,9 @@ type Column[T any] struct {
 	Drop int
 	// Whole cells are never cut, as ids are useless in part.
 	Whole bool
+	// Fold continues a cell that is too long in its column on the next lines,
+	// where others are cut: for paths, which are useless in part too.
+	Fold bool
 }
 
 // View is what a person asked of a list.
@@ -191,18 +194,7 @@ func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe,
 	}
 	out := make([]plain.Safe, 0, len(g))
 	for _, row := range g {
-		var b strings.Builder
-		for i, cell := range row {
-			text := plain.Pad(cell, w[i])
-			if show[i].Right {
-				text = plain.Safe(strings.Repeat(" ", max(0, w[i]-plain.Width(cell)))) + plain.Cut(cell, w[i])
-			}
-			b.WriteString(string(text))
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", gap))
-			}
-		}
-		out = append(out, plain.Safe(strings.TrimRight(b.String(), " ")))
+		out = append(out, lay(row, show, w)...)
 	}
 	return out, nil
 }

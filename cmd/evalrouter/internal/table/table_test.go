@@ -161,3 +161,60 @@ func TestRenderGivesUpTheTable_S3(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func folding() []table.Column[row] {
+	return []table.Column[row]{
+		{Name: "id", Whole: true, Text: func(r row) string { return r.id }},
+		{Name: "name", Fold: true, Text: func(r row) string { return r.name }},
+		{Name: "tags", Whole: true, Text: func(r row) string { return r.tags }},
+	}
+}
+
+// A folded cell goes on below itself, broken where a path is.
+func TestRenderFolds(t *testing.T) {
+	t.Parallel()
+	lines, err := table.Render([]row{
+		{id: "a", name: "/home/dana/.local/state/evalrouter", tags: "flag"}, {id: "b", name: "short", tags: "default"},
+		{id: "c", name: strings.Repeat("x", 30), tags: "default"},
+	}, folding(), table.View{}, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plain.Safe{
+		"ID  NAME                         TAGS",
+		"a   /home/dana/.local/state/     flag",
+		"    evalrouter",
+		"b   short                        default",
+		"c   " + plain.Safe(strings.Repeat("x", 27)) + "  default",
+		"    xxx",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Whatever the text, a folded cell is all there and no line is too wide.
+func TestRenderFoldsWhole_S3(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z/ \\]{0,300}`)).Draw(t, "name")
+		width := rapid.IntRange(40, 90).Draw(t, "width")
+		lines, err := table.Render([]row{{id: "id", name: name, tags: "t"}}, folding()[:2], table.View{}, width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for i, l := range lines {
+			if plain.Width(l) > width {
+				t.Fatalf("%d cells in a terminal of %d: %q", plain.Width(l), width, l)
+			}
+			if i > 0 && len(l) > 4 {
+				got.WriteString(string(l[4:]))
+			}
+		}
+		// The ends of lines have no blanks.
+		if want := strings.ReplaceAll(string(plain.Line(name)), " ", ""); strings.ReplaceAll(got.String(), " ", "") != want {
+			t.Fatalf("%q, want %q", got.String(), want)
+		}
+	})
+}
