@@ -13,14 +13,23 @@ import (
 // stoppedRun is a run of 40 tasks on the fake that its cap stopped.
 func stoppedRun(t *testing.T, f *apitest.Fake) string {
 	t.Helper()
+	run := startedRun(t, f, "practice.solver-80", 40, usd.Micro(1200))
+	if run.Status != api.StatusPartial {
+		t.Fatalf("the run is %s", run.Status)
+	}
+	return run.ID
+}
+
+// startedRun is a run of n tasks that has ended.
+func startedRun(t *testing.T, f *apitest.Fake, route string, n int, limit usd.Micro) api.RunRecord {
+	t.Helper()
 	c, err := lib.New(lib.Config{BaseURL: f.URL, APIKey: f.Token, AllowHTTP: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	limit, n := usd.Micro(1200), 40
 	q, err := c.Quotes.Create(t.Context(), api.NewQuote{
-		Selection: api.Selection{ProfileIDs: []string{"arithmetic@1"}}, Model: api.ModelRef{Kind: api.ManagedKind, RouteID: "practice.solver-80"},
+		Selection: api.Selection{ProfileIDs: []string{"arithmetic@1"}}, Model: api.ModelRef{Kind: api.ManagedKind, RouteID: route},
 		Coverage: &api.Coverage{Mode: api.Sample, SampleCount: &n}, MaxChargeMicrousd: &limit,
 	})
 	if err != nil {
@@ -33,10 +42,10 @@ func stoppedRun(t *testing.T, f *apitest.Fake) string {
 		<-tick.C
 		run, err = c.Runs.Get(t.Context(), run.ID)
 	}
-	if err != nil || run.Status != api.StatusPartial {
-		t.Fatalf("the run is %s, %v", run.Status, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return run.ID
+	return run
 }
 
 const resumeQuestion = "Start resume with a $1.00 cap?"

@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +21,15 @@ import (
 
 // stage is what a transcript is played on.
 type stage struct {
+	t    *testing.T
 	f    *apitest.Fake
 	home string
+	// ahead is how far the service's clock has been put forward.
+	ahead atomic.Int64
+}
+
+func later(d time.Duration) func(*stage) {
+	return func(s *stage) { s.ahead.Add(int64(d)) }
 }
 
 // step is one command of a transcript: what is typed in front of the terminal,
@@ -41,6 +50,7 @@ type step struct {
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	const base = "run arithmetic --model practice.solver-80 --sample 10"
+	const several = base + " --model practice.echo --model acme.model-x"
 	up, out := "\x1b[A", []string{"EVALROUTER_API_KEY="} // signed out
 	tests := []struct {
 		name  string
@@ -86,6 +96,24 @@ func TestTranscripts(t *testing.T) {
 		{"saved", apitest.Options{}, []step{
 			{line: base + " --max-cost 1 --yes --progress off"}, {line: "export RUN --format json,csv"}, {line: "export RUN --output evalrouter-RUN.json", code: 2}, {line: "open RUN"},
 		}},
+		{"resume", apitest.Options{}, []step{
+			{line: "resume RUN", setup: stopped, say: []string{"hard [5.00]: ", "1\n"}, keys: []string{up, "\r"}, then: []string{"\r"}, code: 5},
+			{line: "resume RUN", setup: reshaped("{}"), say: []string{"hard [5.00]: ", "1\n"}, keys: []string{up, "\r"}},
+			{line: "resume RUN --max-cost 1", code: 2}, {line: "resume RUN2 --max-cost 1 --yes --no-input", code: 2},
+		}},
+		{"group", apitest.Options{}, []step{
+			{line: several, say: []string{"hard [5.00]: ", "6\n"}, keys: []string{up, "\r"}},
+			{line: "group list"}, {line: "group compare GROUP --stats"}, {line: several, keys: []string{"\r"}, code: 5},
+		}},
+		{"group-left", apitest.Options{TaskTime: time.Hour}, []step{
+			{line: several + " --max-cost 6 --yes", say: []string{"0/30  0 %", "\x03"}, code: 1},
+			{line: "group status GROUP", setup: later(7*time.Hour + 30*time.Minute)}, {line: "group compare GROUP", code: 2},
+			{line: "group cancel GROUP"}, {line: "group status GROUP"},
+		}},
+		{"compare", apitest.Options{}, []step{
+			{line: "compare RUN3 RUN2 RUN --stats", setup: graded}, {line: "compare RUN3 RUN2 RUN --output mine"}, {line: "compare RUN3 RUN2 --output mine", code: 2},
+			{line: "compare RUN2 RUN", code: 2, setup: func(s *stage) { startedRun(s.t, s.f, "practice.echo", 10, usd.Dollar) }},
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,9 +124,10 @@ func TestTranscripts(t *testing.T) {
 			if tt.opt.Credits == 0 {
 				tt.opt.Credits = 100 * usd.Dollar
 			}
-			f := apitest.NewFake(tt.opt)
-			t.Cleanup(f.Close)
-			s := &stage{f: f, home: shortHome(t)}
+			s := &stage{t: t, home: shortHome(t)}
+			tt.opt.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+			s.f = apitest.NewFake(tt.opt)
+			t.Cleanup(s.f.Close)
 			var page strings.Builder
 			for _, st := range tt.steps {
 				page.WriteString("$ " + strings.TrimSpace("evalrouter "+st.line) + "\n" + s.play(t, st) + "\n")
@@ -126,17 +155,10 @@ func shortHome(t *testing.T) string {
 
 func (s *stage) play(t *testing.T, st step) string {
 	t.Helper()
-	line := st.line
-	if strings.Contains(line, "RUN") {
-		a, out, _ := attendedApp(s.home, s.f.URL, s.f.Token, nil)
-		if code := execute(context.Background(), a, "--allow-http", "status", "--jq", ".data[0].id"); code != 0 {
-			t.Fatalf("no run: %s", out)
-		}
-		line = strings.ReplaceAll(line, "RUN", strings.TrimSpace(out.String()))
-	}
 	if st.setup != nil {
 		st.setup(s)
 	}
+	line := s.named(st.line)
 	x := inTerminal(t, s.f, s.home, "", append([]string{"EVALROUTER_TUI=off", "TZ=UTC"}, st.env...), strings.Fields(line)...)
 	for i := 0; i+1 < len(st.say); i += 2 {
 		x.expect(st.say[i])
@@ -166,16 +188,66 @@ func (s *stage) play(t *testing.T, st step) string {
 	return marked(screen(t, raw), s)
 }
 
+// named puts ids in the place of GROUP, RUN, RUN2 and so on: the newest group,
+// the newest run, the one before it.
+func (s *stage) named(line string) string {
+	s.t.Helper()
+	for _, what := range []struct{ word, list string }{{"GROUP", "group list"}, {"RUN", "status"}} {
+		if !strings.Contains(line, what.word) {
+			continue
+		}
+		a, out, _ := attendedApp(s.home, s.f.URL, s.f.Token, nil)
+		if code := execute(context.Background(), a, append([]string{"--allow-http", "--jq", ".data[].id"}, strings.Fields(what.list)...)...); code != 0 {
+			s.t.Fatalf("no %s: %s", what.word, out)
+		}
+		ids := strings.Fields(out.String())
+		for i, id := range slices.Backward(ids) {
+			if i > 0 {
+				line = strings.ReplaceAll(line, fmt.Sprint(what.word, i+1), id)
+			}
+		}
+		if strings.Contains(line, what.word) {
+			line = strings.ReplaceAll(line, what.word, ids[0])
+		}
+	}
+	return line
+}
+
+// stopped is a run that its cap stopped, of which a resume would leave two tasks
+// out and one for later.
+func stopped(s *stage) {
+	s.t.Helper()
+	stoppedRun(s.t, s.f)
+	reshaped(`{"rerun_cells":26,"left_out":{"cells":2,"reasons":[{"code":"refused","cells":2,"permanent":true}],"acknowledgement_required":true},
+		"pending":{"cells":1,"reasons":[{"code":"call_in_progress","cells":1}]}}`)(s)
+}
+
+func reshaped(plan string) func(*stage) {
+	return func(s *stage) {
+		if err := s.f.ShapePlans(plan); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// graded is all tasks of one benchmark, run with three models.
+func graded(s *stage) {
+	for _, route := range []string{"practice.solver-80", "practice.echo", "acme.model-x"} {
+		startedRun(s.t, s.f, route, 40, usd.Dollar)
+	}
+}
+
 // marked puts marks in the place of what differs from run to run.
 func marked(text string, s *stage) string {
 	for _, r := range []struct{ pattern, mark string }{
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
 		{`req_[0-9a-f]{24}`, "REQUEST"},
 		{`http://127\.0\.0\.1:[0-9]+`, "URL"},
+		{`(?m)^([A-H]  +)[0-9a-f]{8}  `, "${1}SHORT     "}, // in a table
 		{`\b[0-9a-f]{8}\b`, "SHORT"},
-		{`\b[0-9a-f]{6}  `, "SHORT   "},
+		{`(?m)^[0-9a-f]{6}  `, "SHORT   "},
 		{`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, "DATE TIME"},
-		{`\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b`, "DAY TIME"},
+		{`\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b`, "DAY TIME"}, {`\b\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d\b`, "DAY YEAR TIME"},
 		{`\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b`, "DAY"},
 		{`expires \d\d:\d\d \(in \d+ min\)`, "expires TIME (in 30 min)"},
 		{`elapsed=[0-9.]+s`, "elapsed=N"}, {`in \d+ ms`, "in N ms"}, {`read \d+ seconds? ago`, "read N seconds ago"},
@@ -195,7 +267,7 @@ func TestCompletionTranscript_CPL03(t *testing.T) {
 		t.Skip("no bash on this machine")
 	}
 	f := fakeService(t)
-	s := &stage{f: f, home: shortHome(t)}
+	s := &stage{t: t, f: f, home: shortHome(t)}
 	env := []string{"EVALROUTER_API_KEY=" + f.Token, "EVALROUTER_BASE_URL=" + f.URL, "TERM=xterm", "PS1=$ ", "INPUTRC=" + filepath.Join(s.home, "inputrc"), "HISTFILE="}
 	if err := os.WriteFile(filepath.Join(s.home, "inputrc"), []byte("set enable-bracketed-paste off\nset bell-style none\nset show-all-if-ambiguous on\nset completion-query-items 0\nset page-completions off\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func exitOf(c api.Code) int {
 		return exitLost
 	case api.InvalidConfiguration, api.InvalidInput, api.InvalidRequest, api.DestinationExists, api.UnsupportedFeature,
 		api.BenchmarkUnknown, api.ModelUnknown, api.RunUnknown, api.CommandUnknown, api.ConnectionUnknown, api.AmbiguousModel, api.AmbiguousID,
-		api.ContinuationExists, api.LeftOutUnacknowledged, api.DuplicateCharges,
+		api.ContinuationExists, api.RunNotFinished, api.LeftOutUnacknowledged, api.DuplicateCharges,
 		api.UnattendedRefused, api.CompareMismatch, api.ArchiveChanged, api.SignedOut, api.QuoteChanged, api.RepeatNeedsNew, api.StateUnwritable,
 		api.StateCorrupt, api.BenchmarkExtraRequired, api.LangSmithExtraRequired, api.CapBelowMinimum, api.QuoteAlreadyAccepted,
 		api.ModelUnavailable, api.ConnectionUnverified, api.JudgeOnlyRoute, api.UnboundedModelCost,

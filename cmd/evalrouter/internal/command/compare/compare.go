@@ -164,7 +164,7 @@ const kindReport = "comparison"
 func refused(err error) error {
 	var no *comparison.Mismatch
 	if errors.As(err, &no) {
-		return &flow.Error{Code: api.CompareMismatch, Message: no.Message, Facts: []string{"nothing was compared or saved"}}
+		return command.WithNext(&flow.Error{Code: api.CompareMismatch, Message: no.Message, Facts: []string{"nothing was compared or saved"}}, "evalrouter status")
 	}
 	return err
 }

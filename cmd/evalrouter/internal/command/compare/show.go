@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -13,7 +15,7 @@ import (
 
 // show is a comparison for people: one row a run, then what was asked for.
 func show(p *term.Page, a *command.App, c api.Comparison) {
-	p.Line("%s, the same %s of %s tasks", c.Benchmark.ProfileID, command.Thousands(c.Benchmark.SelectedCount), command.Thousands(c.Benchmark.PopulationCount))
+	p.Line("%s, %s", c.Benchmark.ProfileID, tasks(c.Benchmark))
 	rows(p, a, c.Series, columns())
 	for _, s := range c.Series {
 		if s.Partial {
@@ -29,6 +31,13 @@ func show(p *term.Page, a *command.App, c api.Comparison) {
 	for _, w := range c.Warnings {
 		p.Line("Warning  %s (%s): %s", w.Code, strings.Join(w.Series, ", "), w.Detail)
 	}
+}
+
+func tasks(b api.ExportIdentities) string {
+	if b.SelectedCount >= b.PopulationCount {
+		return "all " + command.Count(b.PopulationCount, "task")
+	}
+	return fmt.Sprintf("the same %s of %s tasks", command.Thousands(b.SelectedCount), command.Thousands(b.PopulationCount))
 }
 
 func rows[T any](p *term.Page, a *command.App, data []T, cols []table.Column[T]) {
@@ -91,7 +100,7 @@ func pairs(p *term.Page, a *command.App, st *api.ComparedStatistics) {
 	rows(p, a, words, []table.Column[row]{
 		{Name: "pair", Whole: true, Text: func(w row) string { return w.Pair }},
 		{Name: "gap", Whole: true, Right: true, Text: func(w row) string { return w.Difference }},
-		{Name: "95% interval", Drop: 1, Text: func(w row) string { return w.Interval }},
+		{Name: "95 % interval", Drop: 1, Text: func(w row) string { return w.Interval }},
 		{Name: "only left/right", Right: true, Drop: 2, Text: func(w row) string { return w.Flips }},
 		{Name: "p (holm)", Whole: true, Right: true, Text: func(w row) string { return w.PHolm }},
 		{Name: "verdict", Whole: true, Text: func(w row) string { return w.Verdict }},
@@ -103,5 +112,7 @@ func pairs(p *term.Page, a *command.App, st *api.ComparedStatistics) {
 		}
 	}
 	p.Line("Verdicts hold for all %s together (Holm), intervals each for its own.", command.Count(len(words), "pair"))
-	p.Line("\"Not shown\" does not say that two models are alike.")
+	if slices.ContainsFunc(st.Pairs, func(x api.ComparedPair) bool { return x.Verdict == api.VerdictNotShown }) {
+		p.Line("\"Not shown\" does not say that two models are alike.")
+	}
 }

@@ -88,7 +88,11 @@ func coverage(g api.GroupRecord) string {
 	if s.SelectedCount >= s.PopulationCount {
 		return "all " + command.Thousands(s.PopulationCount) + " tasks"
 	}
-	return command.Thousands(s.SelectedCount) + " of " + command.Thousands(s.PopulationCount) + " tasks (a sample, not a full score)"
+	seed := ""
+	if g.Coverage != nil && g.Coverage.Seed != nil {
+		seed = fmt.Sprintf(", seed %d", *g.Coverage.Seed)
+	}
+	return fmt.Sprintf("%s of %s tasks%s (a sample, not a full score)", command.Thousands(s.SelectedCount), command.Thousands(s.PopulationCount), seed)
 }
 
 func memberColumns(g api.GroupRecord) []table.Column[api.GroupMember] {
