@@ -208,7 +208,7 @@ func (f *Fake) decide(r *fakeRun, at time.Time) {
 		r.rec.GradedCount++
 		r.log(at, "task.graded", map[string]any{"task_id": t.TaskID, "outcome": outcome})
 	}
-	r.rec.CompletedCount, r.rec.ProcessedCount = r.next, r.next
+	r.rec.CompletedCount, r.rec.ProcessedCount, r.rec.Headline = r.next, r.next, soFar(r)
 	r.log(at, "billing.charged", map[string]any{"task_id": t.TaskID, "amount_microusd": charge})
 	r.log(at, "run.progress", map[string]any{
 		"phase": r.rec.Status, "processed": r.next, "planned": len(r.tasks), "graded": r.rec.GradedCount, "errors": r.rec.ErrorCount,
@@ -265,16 +265,22 @@ func (f *Fake) finish(r *fakeRun, at time.Time, reason string) {
 	f.held -= r.quote.cap
 	f.move("release", r.quote.cap, &r.rec.ID, "cap of the run")
 	f.move("charge", -r.rec.SpendMicrousd, &r.rec.ID, "answers of the run")
-	right := r.rec.Outcomes["right"]
-	if n := r.rec.GradedCount; n > 0 {
-		r.rec.Headline = &api.Headline{Key: "accuracy", Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n, Interval: interval(right, n, *r.quote.bench.TaskCount)}
-	}
+	r.rec.Headline = soFar(r)
 	r.rec.Resume = resumeState(r)
 	r.result = f.freeze(r, at)
 	r.log(at, "run.finalizing", nil)
 	r.log(at, "billing.settled", map[string]any{"spend_microusd": r.rec.SpendMicrousd})
 	r.log(at, "result.published", map[string]any{"version": 1})
 	r.log(at, "run.finished", map[string]any{"status": r.rec.Status, "terminal_reason": reason})
+}
+
+// soFar is the share of right answers among those graded, nil before the first.
+func soFar(r *fakeRun) *api.Headline {
+	right, n := r.rec.Outcomes["right"], r.rec.GradedCount
+	if n == 0 {
+		return nil
+	}
+	return &api.Headline{Key: "accuracy", Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n, Interval: interval(right, n, *r.quote.bench.TaskCount)}
 }
 
 func interval(right, n, population int) *api.Interval {

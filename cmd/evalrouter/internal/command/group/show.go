@@ -98,11 +98,15 @@ func coverage(g api.GroupRecord) string {
 func memberColumns(g api.GroupRecord) []table.Column[api.GroupMember] {
 	type rec = api.GroupMember
 	n := command.Unique(g.Members, func(m rec) string { return m.RunID })
+	early := 1 // all is done in a group that has ended
+	if !g.Status.Terminal() {
+		early = 0
+	}
 	return []table.Column[rec]{
 		{Name: "run", Whole: true, Text: func(m rec) string { return m.RunID[:min(n, len(m.RunID))] }},
 		{Name: "model", Text: modelName},
 		{Name: "status", Whole: true, Text: func(m rec) string { return string(m.Status) }},
-		{Name: "done", Right: true, Drop: 1, Text: func(m rec) string {
+		{Name: "done", Whole: true, Right: true, Drop: early, Text: func(m rec) string {
 			return command.Thousands(m.ProcessedCount) + "/" + command.Thousands(m.PlannedCount)
 		}},
 		{Name: "so far", Whole: true, Text: soFar},
