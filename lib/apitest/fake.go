@@ -132,6 +132,7 @@ func NewFake(o Options) *Fake {
 	}))
 	f.mu.Lock() // a request may come before this function returns
 	f.URL = f.server.URL
+	f.auth.workspaces[0].WebURL = f.URL
 	f.mu.Unlock()
 	return f
 }

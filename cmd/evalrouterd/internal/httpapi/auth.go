@@ -84,6 +84,15 @@ type Caller struct {
 	Expires core.Micros
 }
 
+// Person is who answers for what the caller makes: of a key, whoever made it. ""
+// is the operator.
+func (c Caller) Person() core.UserID {
+	if c.Kind == KindSession {
+		return c.User.ID
+	}
+	return c.Key.CreatedBy
+}
+
 func (c Caller) known() bool { return c.Kind != "" }
 
 func (c Caller) scope() core.Scope {
@@ -138,6 +147,9 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 		if err != nil {
 			s.fail(w, r.Context(), err)
 			return
+		}
+		if rt.access == public && !slices.Contains(c.Scopes, scopeEvalRead) {
+			c = Caller{} // a route for everybody shows no more to who may not read
 		}
 		hc = huma.WithValue(hc, callerKey, c)
 		if rt.upload {

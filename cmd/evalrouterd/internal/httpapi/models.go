@@ -80,7 +80,7 @@ func (s *Server) compatibility(ctx context.Context, in *compatibilityInput) (*an
 	for _, t := range s.routesLike(in.Q, in.Provider, "") {
 		all = append(all, candidate{target: t})
 	}
-	if callerOf(ctx).known() {
+	if Require(ctx, scopeConnectionsRead) == nil {
 		own, err := s.ownCandidates(ctx, in.Q, in.Provider)
 		if err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 
 func maker(ctx context.Context) identity.KeyMaker {
 	c := httpapi.CallerOf(ctx)
-	return identity.KeyMaker{Workspace: c.Workspace, Actor: c.Actor, User: c.User.ID, Scopes: c.Scopes, Address: httpapi.AddressOf(ctx)}
+	return identity.KeyMaker{Workspace: c.Workspace, Actor: c.Actor, User: c.Person(), Scopes: c.Scopes, Address: httpapi.AddressOf(ctx)}
 }
 
 func (h *Handlers) listKeys(_ *httpapi.Server, ctx context.Context, in *pageInput) (*httpapi.Answer[api.Page[api.APIKeyRecord]], error) {

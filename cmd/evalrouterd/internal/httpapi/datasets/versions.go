@@ -173,6 +173,9 @@ func (h *Handlers) pack(_ *httpapi.Server, ctx context.Context, in *versionInput
 	if h.Own == nil {
 		return nil, core.Refuse(core.FeatureUnavailable, "this service takes no benchmarks of your own: its operator has switched them off; nothing was changed").With("feature", "private_benchmarks")
 	}
+	if err := httpapi.Require(ctx, read); err != nil {
+		return nil, err
+	}
 	sc := httpapi.ScopeOf(ctx)
 	v, err := h.Service.Versions.Version(ctx, sc, core.DatasetID(in.ID), in.N)
 	if err != nil {

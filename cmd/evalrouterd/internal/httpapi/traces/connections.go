@@ -28,7 +28,7 @@ func settings(name *string, c *api.NewTraceCapture, days *int) traces.Settings {
 }
 
 func asker(ctx context.Context) traces.Asker {
-	return traces.Asker{Scope: httpapi.ScopeOf(ctx), User: httpapi.CallerOf(ctx).User.ID, Address: httpapi.AddressOf(ctx)}
+	return traces.Asker{Scope: httpapi.ScopeOf(ctx), User: httpapi.CallerOf(ctx).Person(), Address: httpapi.AddressOf(ctx)}
 }
 
 type newConnectionInput struct {

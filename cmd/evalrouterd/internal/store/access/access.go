@@ -35,6 +35,7 @@ type Tx interface {
 	// with core.ErrMoved otherwise.
 	One(q string, args ...any) error
 	Row(q string, args ...any) Row
+	Rows(q string, args ...any) (*sql.Rows, error)
 	Now() core.Micros
 	// NewWorkspace makes a workspace with empty accounts, unless it is there.
 	NewWorkspace(core.WorkspaceInfo) (made bool, err error)
@@ -86,6 +87,22 @@ func (s *Store) Log(ctx context.Context, w core.WorkspaceID, after *core.Place, 
 }
 
 // list reads every row of a query.
+// gather reads the rows of a transaction.
+func gather[T any](rows *sql.Rows, err error, scan func(Row) (T, error)) (out []T, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
 func list[T any](ctx context.Context, db *sql.DB, scan func(Row) (T, error), q string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, q, args...)
 	if err != nil {

@@ -76,6 +76,9 @@ func (s *Store) RotateKey(ctx context.Context, w core.WorkspaceID, id string, ne
 			return core.Refuse(core.InvalidRequest, "this key has ended already; nothing was made. Make a new one instead")
 		}
 		out = old
+		if next.CreatedBy == "" {
+			next.CreatedBy = old.CreatedBy // a successor ends with whoever its key ends with
+		}
 		out.ID, out.Prefix, out.MAC, out.CreatedBy, out.CreatedAt, out.LastUsedAt = next.ID, next.Prefix, next.MAC, next.CreatedBy, t.Now(), 0
 		if err := insertKey(t, out); err != nil {
 			return err

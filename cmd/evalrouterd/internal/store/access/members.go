@@ -90,6 +90,9 @@ func (s *Store) SetRole(ctx context.Context, user core.UserID, w core.WorkspaceI
 		if err := t.One(`UPDATE memberships SET role = $1 WHERE workspace_id = $2 AND user_id = $3`, string(role), string(w), string(user)); err != nil {
 			return err
 		}
+		if err := lessen(t, user, w, role); err != nil {
+			return err
+		}
 		return log(t, by, "member.role", string(user), string(role))
 	})
 }
@@ -107,8 +110,44 @@ func (s *Store) RemoveMember(ctx context.Context, user core.UserID, w core.Works
 		if _, err := t.Exec(`UPDATE api_keys SET revoked_at = $1 WHERE workspace_id = $2 AND created_by = $3 AND revoked_at = 0`, int64(t.Now()), string(w), string(user)); err != nil {
 			return err
 		}
+		if err := uninvited(t, user, w); err != nil {
+			return err
+		}
 		return log(t, by, "member.removed", string(user), "")
 	})
+}
+
+// lessen ends what a member made that their role does not cover any more: keys
+// with further scopes, and invitations where they invite nobody now.
+func lessen(t Tx, user core.UserID, w core.WorkspaceID, role core.Role) error {
+	rows, err := t.Rows(`SELECT `+keyColumns+` FROM api_keys WHERE workspace_id = $1 AND created_by = $2 AND revoked_at = 0`, string(w), string(user))
+	keys, err := gather(rows, err, scanKey)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		needs := k.Scopes
+		if k.Connection != "" {
+			needs = []string{"traces:write"} // who may not make a connection keeps no key of one
+		}
+		if len(role.Scopes(needs)) == len(needs) {
+			continue
+		}
+		if err := t.One(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at = 0`, int64(t.Now()), k.ID); err != nil {
+			return err
+		}
+	}
+	if role.Manages(core.RoleViewer) {
+		return nil
+	}
+	return uninvited(t, user, w)
+}
+
+// uninvited takes back what a person invites to: nobody comes in by the word of
+// somebody who is out. w is "" for every workspace.
+func uninvited(t Tx, user core.UserID, w core.WorkspaceID) error {
+	_, err := t.Exec(`UPDATE invitations SET ended_at = $1 WHERE invited_by = $2 AND ended_at = 0 AND ($3 = '' OR workspace_id = $4)`, int64(t.Now()), string(user), string(w), string(w))
+	return err
 }
 
 // mayChange refuses what the role of the asker does not cover, and whatever

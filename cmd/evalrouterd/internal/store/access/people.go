@@ -164,6 +164,9 @@ func (s *Store) SetState(ctx context.Context, id core.UserID, state string, by c
 			if _, err := t.Exec(`UPDATE api_keys SET revoked_at = $1 WHERE created_by = $2 AND revoked_at = 0`, int64(t.Now()), string(id)); err != nil {
 				return err
 			}
+			if err := uninvited(t, id, ""); err != nil {
+				return err
+			}
 		}
 		return log(t, by, "account."+state, string(id), "")
 	})
@@ -174,6 +177,13 @@ func endAll(t Tx, id core.UserID, keep, reason string) error {
 	if _, err := t.Exec(`DELETE FROM web_sessions WHERE user_id = $1 AND id <> $2`, string(id), keep); err != nil {
 		return err
 	}
-	_, err := t.Exec(`UPDATE grants SET revoked_at = $1, reason = $2 WHERE user_id = $3 AND revoked_at = 0`, int64(t.Now()), reason, string(id))
+	if _, err := t.Exec(`UPDATE grants SET revoked_at = $1, reason = $2 WHERE user_id = $3 AND revoked_at = 0`, int64(t.Now()), reason, string(id)); err != nil {
+		return err
+	}
+	// What was approved and not collected yet would be a sign-in of its own.
+	if _, err := t.Exec(`UPDATE device_requests SET state = 'denied' WHERE user_id = $1 AND state IN ('pending', 'approved')`, string(id)); err != nil {
+		return err
+	}
+	_, err := t.Exec(`UPDATE auth_codes SET expires_at = $1 WHERE user_id = $2 AND used_at = 0 AND expires_at > $3`, int64(t.Now()), string(id), int64(t.Now()))
 	return err
 }

@@ -30,11 +30,16 @@ func drop(t Tx, num int64, c core.TraceConnectionID) error {
 	if err := empty(t, num); err != nil {
 		return err
 	}
+	// A finding stays, with its fingerprint and what was decided about it; what it
+	// quotes of the trace goes with the trace.
+	if _, err := t.Exec(`UPDATE trace_findings SET detail = '' WHERE trace_id = (SELECT id FROM traces WHERE num = $1)`, num); err != nil {
+		return err
+	}
 	if _, err := t.Exec(`DELETE FROM trace_occurrences WHERE trace_id = (SELECT id FROM traces WHERE num = $1)`, num); err != nil {
 		return err
 	}
-	if err := t.One(`DELETE FROM traces WHERE num = $1`, num); err != nil {
-		return err
+	if n, err := t.Exec(`DELETE FROM traces WHERE num = $1`, num); err != nil || n == 0 {
+		return err // another process was first
 	}
 	return t.One(`UPDATE trace_connections SET traces = traces - 1 WHERE id = $1`, string(c))
 }
