@@ -45,7 +45,7 @@ func parseOrigin(raw string, allowHTTP bool) (*url.URL, error) {
 	case !loopback(u.Hostname()):
 		return nil, configError("plain http is allowed for loopback addresses only; use https://")
 	case !allowHTTP:
-		return nil, configError("plain http to a loopback address must be allowed explicitly; use https:// or allow http")
+		return nil, configError("plain http to a loopback address must be allowed explicitly: with --allow-http, or AllowHTTP in a program")
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/profile"
@@ -56,11 +57,12 @@ func (a *App) signedOut(p *profile.Profile) error {
 
 // LoginCommand is the way to sign in where this command would have gone.
 func (a *App) LoginCommand() string {
-	line := "evalrouter login"
+	line, plainly := "evalrouter login", a.Global.AllowHTTP
 	if p, err := a.Profile(); err == nil && !p.Local && p.BaseURL.Value != profile.Production {
 		line += " --base-url " + ShellWord(p.BaseURL.Value)
+		plainly = plainly || strings.HasPrefix(p.BaseURL.Value, "http:")
 	}
-	if a.Global.AllowHTTP {
+	if plainly {
 		line += " --allow-http"
 	}
 	return line

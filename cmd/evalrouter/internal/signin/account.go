@@ -45,6 +45,11 @@ func leave(ctx context.Context, a *command.App) error {
 	if !found {
 		return a.Value(api.OKResponse{OK: true}, func(p *term.Page) { p.Line("Nobody was signed in.") })
 	}
+	// A service that cannot be asked for a reason of this machine's is no outage:
+	// the token stays until it can be told.
+	if _, err := evalrouter.Origin(was.BaseURL, a.Global.AllowHTTP); err != nil {
+		return command.WithNext(err, "evalrouter logout --allow-http")
+	}
 	_, unheard, err := acc.Leave(ctx, was.BaseURL)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func resultWarnings(e core.Ending, outcomes core.Tallies) []string {
 		w = append(w, fmt.Sprintf("%d of %d judged answers have no verdict, and the score leaves them out. Look at the judges' replies before you read it.", left, left+graded))
 	}
 	if e.Unresolved > 0 {
-		w = append(w, fmt.Sprintf("%d calls have an unknown outcome: the provider may have processed them, and they were not charged or repeated.", e.Unresolved))
+		w = append(w, fmt.Sprintf("Calls with an unknown outcome: %d. The provider may have processed them; they were not charged or repeated.", e.Unresolved))
 	}
 	if e.Run.Unreported > 0 {
 		w = append(w, fmt.Sprintf("%d answers came without usage that adds up; nothing was charged for them.", e.Run.Unreported))

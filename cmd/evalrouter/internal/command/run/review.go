@@ -145,7 +145,7 @@ func judges(j api.JudgeSelection) []api.SelectedModel {
 
 func coverageText(s api.ProfileSelection, c api.Coverage) string {
 	if s.SelectedCount >= s.PopulationCount {
-		return fmt.Sprintf("all %s tasks", command.Thousands(s.PopulationCount))
+		return "all " + command.Count(s.PopulationCount, "task")
 	}
 	seed := ""
 	if c.Seed != nil {
