@@ -106,7 +106,8 @@ func TestRefusals_Service(t *testing.T) {
 	s.refused(2, "data_dir_unwritable", "evalrouterd", "serve", "--data", filepath.Join(closed, "data"), "--addr", "127.0.0.1:0")
 }
 
-// The command line stays small: what it may not link is not in it.
+// The command line stays small: what it may not link is not in it. The bar is that
+// of the product; pages of comparisons, which it makes offline, take 4 MiB of it.
 func TestBinary_IsSmall(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -114,7 +115,7 @@ func TestBinary_IsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit := int64(12 << 20); info.Size() > limit {
+	if limit := int64(14 << 20); info.Size() > limit {
 		t.Errorf("bin/evalrouter has %d bytes, at most %d are allowed", info.Size(), limit)
 	}
 	if out := s.ok("evalrouter", "--version"); !strings.HasPrefix(out.stdout, "evalrouter ") {
