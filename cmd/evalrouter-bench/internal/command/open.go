@@ -25,7 +25,11 @@ type source struct {
 // os.Root, so that no name in it leads out.
 func open(path string) (*source, error) {
 	bad := func(what string) error {
-		return &failure{code: codeInput, message: path + ": " + what, facts: []string{"nothing was read or written"}, next: []string{Program + " init " + shellWord(path) + " --namespace NAMESPACE --name NAME"}}
+		f := &failure{code: codeInput, message: path + ": " + what, facts: []string{"nothing was read or written"}}
+		if filepath.Ext(path) == "" { // a folder that may be meant to begin here
+			f.next = []string{Program + " init " + shellWord(path) + " --namespace NAMESPACE --name NAME"}
+		}
+		return f
 	}
 	info, err := os.Stat(path)
 	if err != nil {

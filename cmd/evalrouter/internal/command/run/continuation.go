@@ -37,10 +37,14 @@ func (d *resumeDesk) Quoted(_ context.Context, q api.QuoteRecord) error {
 // Newest refuses scripts: they said yes to the run that they named.
 func (d *resumeDesk) Newest(_ context.Context, asked string, newest api.RunRecord) error {
 	if !d.attended && !d.dry {
+		next := []string{"evalrouter results " + newest.ID}
+		if newest.Status != api.StatusCompleted {
+			next = append(next, "evalrouter resume "+newest.ID)
+		}
 		return command.WithNext(&flow.Error{
 			Code: api.ContinuationExists, RunID: newest.ID, Message: fmt.Sprintf("run %s was resumed before; the newest run of its chain is %s (%s)", asked, newest.ID, newest.Status),
 			Facts: []string{"nothing was quoted, started or charged"},
-		}, "evalrouter results "+newest.ID, "evalrouter resume "+newest.ID)
+		}, next...)
 	}
 	d.App.Note("Run %s was resumed before. This is about the newest run of its chain, %s (%s).", asked, newest.ID, newest.Status)
 	return nil
