@@ -155,7 +155,7 @@ func generated(token string) bool {
 
 // takeLock makes this process the one that makes calls. The lock ends with
 // the process, however it ends.
-func (d dataDir) takeLock() (*os.File, error) {
+func (d dataDir) takeLock() (*dirLock, error) {
 	f, err := os.OpenFile(d.path(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, refuse("data_dir_unwritable", "the data directory %s cannot be locked: %s; nothing was started", d, reason(err))
@@ -177,8 +177,14 @@ func (d dataDir) takeLock() (*os.File, error) {
 		f.Close()
 		return nil, fmt.Errorf("write lock: %w", err)
 	}
-	return f, nil
+	return &dirLock{f}, nil
 }
+
+// dirLock is held until it is closed.
+type dirLock struct{ file *os.File }
+
+// Close gives the lock back at once.
+func (l *dirLock) Close() error { return errors.Join(unlock(l.file), l.file.Close()) }
 
 func processName(pid []byte) string {
 	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil && n > 0 {

@@ -13,3 +13,5 @@ var errLocked = errors.New("locked by another process")
 func flock(*os.File) error {
 	return errors.New("this system has no file locks that this program can use")
 }
+
+func unlock(*os.File) error { return nil }

@@ -20,3 +20,7 @@ func flock(f *os.File) error {
 	}
 	return err
 }
+
+// unlock gives the lock back, also where a child that was just forked still has
+// the open file: it belongs to all who have it.
+func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -65,7 +65,7 @@ type runner struct {
 }
 
 // begin opens the directory, takes its lock and offers the operator's routes.
-func (r *runner) begin(ctx context.Context) (*open, *managed, *os.File, error) {
+func (r *runner) begin(ctx context.Context) (*open, *managed, *dirLock, error) {
 	d, err := openDir(r.at.dir)
 	if err != nil {
 		return nil, nil, nil, err
