@@ -25,7 +25,13 @@ func tryLock(path string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	return f.Close, nil
+	return func() error { return giveBack(f) }, nil
+}
+
+// giveBack ends a lock at once, also where a child that was just forked still has
+// a copy of the open file: the lock belongs to all who have it.
+func giveBack(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 // appendTo opens a private log. It follows no link and waits for no reader of

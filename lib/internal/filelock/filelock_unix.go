@@ -36,5 +36,8 @@ func Take(ctx context.Context, path string, wait func(context.Context, time.Dura
 	}
 }
 
-// Release ends the lock.
-func (l *Lock) Release() error { return l.file.Close() }
+// Release ends the lock at once, also where a child that was just forked still has
+// a copy of the open file: the lock belongs to all who have it.
+func (l *Lock) Release() error {
+	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
+}

@@ -20,7 +20,7 @@ func lock(path string) (unlock func() error, err error) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return f.Close, nil
+			return func() error { return giveBack(f) }, nil
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EWOULDBLOCK):
@@ -28,4 +28,10 @@ func lock(path string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
+}
+
+// giveBack ends a lock at once, also where a child that was just forked still has
+// a copy of the open file: the lock belongs to all who have it.
+func giveBack(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

@@ -145,20 +145,10 @@ func (c *resumeCmd) dry(ctx context.Context, r *flow.Resumer, client *evalrouter
 
 // unattended refuses to spend without explicit consent, before any request.
 func (c *resumeCmd) unattended() error {
-	if c.Attended() || c.dryRun || c.yes && c.max != nil {
+	if c.Attended() || c.dryRun {
 		return nil
 	}
-	missing, add := "--yes and --max-cost", []string{"--max-cost", "5", "--yes"}
-	switch {
-	case c.yes:
-		missing, add = "--max-cost", []string{"--max-cost", "5"}
-	case c.max != nil:
-		missing, add = "--yes", []string{"--yes"}
-	}
-	return command.WithNext(&flow.Error{
-		Code: api.UnattendedRefused, Message: "nobody can be asked here, so this needs " + missing,
-		Facts: []string{"nothing was quoted, started or charged"},
-	}, c.Again(command.Edit{Add: add}))
+	return unattended(c.App, c.yes, c.max != nil)
 }
 
 // advise adds the way on to an error of a resume.

@@ -167,20 +167,10 @@ func (o *options) show(r api.RunRecord) {
 // unattended refuses to spend without explicit consent. It comes before any
 // request, so that nothing at all has happened.
 func (o *options) unattended(args []string) error {
-	if err := o.complete(args); err != nil || o.Attended() || o.dryRun || o.yes && o.max != nil {
+	if err := o.complete(args); err != nil || o.Attended() || o.dryRun {
 		return err
 	}
-	missing, add := "--yes and --max-cost", []string{"--max-cost", "5", "--yes"}
-	switch {
-	case o.yes:
-		missing, add = "--max-cost", []string{"--max-cost", "5"}
-	case o.max != nil:
-		missing, add = "--yes", []string{"--yes"}
-	}
-	return command.WithNext(&flow.Error{
-		Code: api.UnattendedRefused, Message: "nobody can be asked here, so this needs " + missing,
-		Facts: []string{"nothing was quoted, started or charged"},
-	}, o.Again(command.Edit{Add: add}))
+	return unattended(o.App, o.yes, o.max != nil)
 }
 
 // complete checks that nothing is left to ask where nobody can be asked.
