@@ -98,6 +98,18 @@ func TestRestore_Elsewhere(t *testing.T) {
 	run(t, "audit", "--data", l.dir).ok(t)
 }
 
+// lasts is how long a command takes here today, and a little more: most deaths
+// fall into it, and some come too late.
+func lasts(t *testing.T, args ...string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if out, err := program(t, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	took := time.Since(began)
+	return took + took/4
+}
+
 // killed starts a command and kills it at a moment of its own choice, or lets it
 // end if it is faster.
 func killed(t *testing.T, random *mathrand.Rand, within time.Duration, args ...string) bool {
@@ -120,10 +132,11 @@ func TestBackup_Killed(t *testing.T) {
 	l := startLocal(t, t.TempDir())
 	id := l.practise(t, 200, 4)
 	died, whole := 0, 0
+	within := lasts(t, "backup", "--data", l.dir, filepath.Join(t.TempDir(), "backup.db"))
 	total := rounds(10)
 	for i := range total {
 		file := filepath.Join(t.TempDir(), "backup.db")
-		if killed(t, random, 250*time.Millisecond, "backup", "--data", l.dir, file) {
+		if killed(t, random, within, "backup", "--data", l.dir, file) {
 			died++
 		}
 		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
@@ -159,11 +172,12 @@ func TestRestore_Killed(t *testing.T) {
 	<-l.gone
 	goOn()
 	died, again := 0, 0
+	within := lasts(t, "restore", "--data", t.TempDir(), "--from", file)
 	total := rounds(10)
 	for range total {
 		dir := t.TempDir()
 		carry(t, l.dir, dir)
-		if killed(t, random, 250*time.Millisecond, "restore", "--data", dir, "--from", file) {
+		if killed(t, random, within, "restore", "--data", dir, "--from", file) {
 			died++
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "evalrouter.db")); errors.Is(err, fs.ErrNotExist) {
@@ -215,11 +229,35 @@ func TestRestore_Refused(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(dir, "evalrouter.db*")); err != nil || len(left) != 0 {
 		t.Errorf("it leaves %v (%v)", left, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "evalrouter.db-wal"), []byte("commits"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, beside := range []string{"evalrouter.db-wal", "evalrouter.db-journal"} {
+		other := t.TempDir()
+		if err := os.WriteFile(filepath.Join(other, beside), []byte("commits"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, "restore", "--data", other, "--from", file); got.status != 2 || !strings.Contains(got.stderr, "(destination_exists)") {
+			t.Errorf("over %s of another database it ends with %d: %s", beside, got.status, got.stderr)
+		}
 	}
-	if got := run(t, "restore", "--data", dir, "--from", file); got.status != 2 || !strings.Contains(got.stderr, "(destination_exists)") {
-		t.Errorf("over the log of another database it ends with %d: %s", got.status, got.stderr)
+}
+
+// TestRestore_Leftovers repeats a command that died at any of its steps: what it
+// had begun is not read into the new copy, a journal of it least of all.
+func TestRestore_Leftovers(t *testing.T) {
+	t.Parallel()
+	source := t.TempDir()
+	furnish(t, source)
+	file := filepath.Join(t.TempDir(), "backup.db")
+	run(t, "backup", "--data", source, file).ok(t)
+	dir := t.TempDir()
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.WriteFile(filepath.Join(dir, "evalrouter.db.restoring"+suffix), []byte("begun and not ended"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, "restore", "--data", dir, "--from", file).ok(t)
+	run(t, "audit", "--data", dir).ok(t)
+	if left, err := filepath.Glob(filepath.Join(dir, "*restoring*")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v %v", left, err)
 	}
 }
 

@@ -99,9 +99,10 @@ func putBack(ctx context.Context, at place, from, why string) (r store.Restored,
 		return r, err
 	}
 	defer lock.Close()
-	for _, name := range []string{databaseFile, databaseFile + "-wal"} { // the latter may hold the newest commits of a database that was moved away
+	// A log or journal may hold commits of a database that was moved away, or undo them.
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-journal"} {
 		if info, err := os.Lstat(d.path(name)); err == nil && info.Size() > 0 {
-			return r, refuse("destination_exists", "%s is there; nothing was restored. Move the database away first, with its -wal and -shm files", d.path(name))
+			return r, refuse("destination_exists", "%s is there; nothing was restored. Move the database away first, with its -wal, -shm and -journal files", d.path(name))
 		}
 	}
 	if err := d.forget(restoringFile); err != nil {
@@ -155,10 +156,12 @@ func beginAgain(ctx context.Context, d dataDir, now func() time.Time, why string
 	return r, errors.Join(err, st.Close())
 }
 
-// forget removes a database with what stands beside it.
+// forget removes a database with what stands beside it. A journal is there
+// when a process died before the database had its write-ahead log: it would be
+// rolled back into the next file of this name.
 func (d dataDir) forget(name string) error {
 	var all error
-	for _, suffix := range []string{"-wal", "-shm", ""} {
+	for _, suffix := range []string{"-wal", "-shm", "-journal", ""} {
 		if err := os.Remove(d.path(name + suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			all = errors.Join(all, err)
 		}
