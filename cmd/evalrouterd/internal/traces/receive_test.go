@@ -14,6 +14,8 @@ import (
 // nowhere keeps nothing.
 type nowhere struct{}
 
+func (nowhere) Pack([]core.Arrival) {}
+
 func (nowhere) Write(_ context.Context, a []core.Arrival) ([]int, error) {
 	return make([]int, len(a)), nil
 }
