@@ -104,7 +104,7 @@ func (o *open) unlock(ctx context.Context) error {
 		}
 		if sealed {
 			return refuse("master_key_missing", "%s is missing, and the keys in the database depend on it; nothing was started. Put it back from a backup. "+
-				"If it is lost for good, 'evalrouterd keys reset --data %s' makes a new one; every provider key and API key must then be given again", path, o.dir)
+				"If it is lost for good, 'evalrouterd keys reset --data %s' makes a new one; every provider key and API key must then be given again, and everybody signs in again", path, o.dir)
 		}
 		m, err = seal.LoadOrCreate(path, rand.Reader)
 	}
