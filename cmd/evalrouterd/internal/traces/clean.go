@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/dialect"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/otlp"
 	"github.com/evalrouter/evalrouter/lib/redact"
 )
 
@@ -75,6 +77,23 @@ func (c *cleaner) fill(s *core.Span, content dialect.Content) bool {
 		n.Add(m)
 	}
 	return n.Fields+n.Values+n.Errors > 0
+}
+
+// told is what the sender says that its own redaction has done, as our capture
+// does in evalrouter.redacted.*: whether anything was taken out, and whether
+// anything was cut. What was cut is where its mark stands.
+func told(a otlp.Attributes, s *core.Span) (redacted bool) {
+	n := func(what string) bool { n, _ := a["evalrouter.redacted."+what].(int64); return n > 0 }
+	if n("truncated") {
+		s.InputCut, s.OutputCut = s.InputCut || marked(s.Input), s.OutputCut || marked(s.Output)
+	}
+	return n("fields") || n("values") || n("errors")
+}
+
+// marked says that a mark of lib/redact for something that was cut stands in a
+// content.
+func marked(content json.RawMessage) bool {
+	return bytes.Contains(content, []byte(`{"$truncated":`)) || bytes.Contains(content, []byte("[truncated: "))
 }
 
 // names redacts and bounds the texts of a span.

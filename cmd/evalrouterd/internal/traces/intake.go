@@ -54,6 +54,7 @@ func (i *Intake) arrivals(c core.TraceConnection, spans []otlp.Span) []core.Arri
 		}
 		one, content := dialect.Span(s)
 		redacted := clean.fill(&one, content)
+		redacted = told(s.Attributes, &one) || redacted
 		out[n].Spans = append(out[n].Spans, one)
 		out[n].Redacted = out[n].Redacted || redacted
 	}
