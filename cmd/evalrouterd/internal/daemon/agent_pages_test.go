@@ -261,3 +261,25 @@ func TestAgentPages_Curate(t *testing.T) {
 		}
 	}
 }
+
+// An operator who wants no traces has none, on pages and routes.
+func TestAgentPages_SwitchedOff(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	furnish(t, dir)
+	l := launch(t, dir, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--no-traces")
+	l.awaitBase(t)
+	s := newSurfer(t, l.base)
+	l.enters(t, s, "ada@example.org")
+	if text := s.sees("/runs"); strings.Contains(text, `href="/traces"`) || strings.Contains(text, `href="/datasets"`) {
+		t.Errorf("pages that are not there are led to:\n%s", text)
+	}
+	for _, path := range []string{"/traces", "/datasets", "/v1/traces"} {
+		if status, text, _ := s.page(path); status == 200 {
+			t.Errorf("%s is answered %d %s", path, status, text)
+		}
+	}
+	if _, text, _ := s.page("/v1/meta"); !strings.Contains(text, `"traces":false`) || !strings.Contains(text, `"datasets":false`) || !strings.Contains(text, `"runs"`) && !strings.Contains(text, `"groups":true`) {
+		t.Errorf("the service says it has %s", text)
+	}
+}

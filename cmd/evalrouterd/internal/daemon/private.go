@@ -37,24 +37,27 @@ type ownData struct {
 	// its address.
 	hub   string
 	named bool
+	// noTraces says that there are neither traces nor datasets.
+	noTraces bool
 }
 
 // private declares the flags of workspaces' own benchmarks.
 func (f *flagSet) private() func() (ownData, error) {
 	off := f.toggle("no-private-benchmarks", "take no benchmarks of the workspaces' own")
+	untraced := f.toggle("no-traces", "take no traces of agents, and have no datasets")
 	from := f.StringLong("hub", "", "`URL` of the server that data sets are imported from, or off; "+publicHub+" by default")
 	return func() (ownData, error) {
 		named := *from
 		switch {
 		case *off || named == "off":
-			return ownData{off: *off}, nil
+			return ownData{off: *off, noTraces: *untraced}, nil
 		case named == "":
-			return ownData{hub: publicHub}, nil
+			return ownData{hub: publicHub, noTraces: *untraced}, nil
 		}
 		if u, err := url.Parse(named); err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" {
 			return ownData{}, refuse("invalid_input", "--hub is an http or https address without user, query and fragment, or off; nothing was started")
 		}
-		return ownData{hub: named, named: true}, nil
+		return ownData{hub: named, named: true, noTraces: *untraced}, nil
 	}
 }
 

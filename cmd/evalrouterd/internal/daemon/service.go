@@ -220,8 +220,8 @@ func newService(data *open, o options) (*service, error) {
 			again,
 			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version, Origin: o.signIn.origin},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
-			spans,
-			sets,
+			o.own.agents(spans, "traces", "traces of agents"),
+			o.own.agents(sets, "datasets", "datasets"),
 		},
 	}
 	if linking != nil {

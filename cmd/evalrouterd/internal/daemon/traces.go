@@ -10,6 +10,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	sets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/datasets"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/off"
 	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	keptsets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
@@ -51,9 +52,17 @@ func (s *service) curation(own *byob.Service) *sets.Handlers {
 	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Findings: s.traces, Own: own}
 }
 
+// agents is a subject, or the refusal of one that is switched off.
+func (o ownData) agents(subject httpapi.Subject, feature, name string) httpapi.Subject {
+	if o.noTraces {
+		return off.Subject{Of: subject, Feature: feature, Name: name}
+	}
+	return subject
+}
+
 // agentPages is the pages about traces and datasets, where people sign in.
 func (s *service) agentPages(o options, spans *web.Handlers, sets *sets.Handlers) ([]pages.Subject, error) {
-	if o.signIn.origin == "" {
+	if o.signIn.origin == "" || o.own.noTraces {
 		return nil, nil
 	}
 	h, err := agents.New(agents.Handlers{
