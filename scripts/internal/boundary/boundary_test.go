@@ -273,27 +273,53 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Whoever imports the client gets no OpenTelemetry, whoever imports capture no
-// gRPC: what the go command would link, in this very tree.
+// linked is what the go command would link of a folder of this very tree, which
+// holds at least has.
+func linked(t *testing.T, folder, has string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "./"+folder+"/...")
+	cmd.Dir = filepath.Join("..", "..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list what %s links: %v", folder, err)
+	}
+	packages := strings.Fields(string(out))
+	if !slices.Contains(packages, has) {
+		t.Errorf("%s does not link %s: this is another tree", folder, has)
+	}
+	return packages
+}
+
+// Whoever imports capture gets OpenTelemetry without gRPC.
 func TestTree_TRC10_OpenTelemetryIsIsolated(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ module, deny, has string }{
-		{"lib", "go.opentelemetry.io/", "net/http"},
-		{"tracing", "google.golang.org/grpc", "go.opentelemetry.io/otel/sdk/trace"},
-	} {
-		cmd := exec.Command("go", "list", "-deps", "./"+tt.module+"/...")
-		cmd.Dir = filepath.Join("..", "..", "..")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("list what %s links: %v", tt.module, err)
+	for _, p := range linked(t, "tracing", "go.opentelemetry.io/otel/sdk/trace") {
+		if strings.HasPrefix(p, "google.golang.org/grpc") {
+			t.Errorf("tracing links %s", p)
 		}
-		packages := strings.Fields(string(out))
-		if !slices.Contains(packages, tt.has) {
-			t.Errorf("%s does not link %s: this is another tree", tt.module, tt.has)
+	}
+	for _, p := range linked(t, "lib", "net/http") {
+		if strings.HasPrefix(p, "go.opentelemetry.io/") {
+			t.Errorf("lib links %s", p)
 		}
-		for _, p := range packages {
-			if strings.HasPrefix(p, tt.deny) {
-				t.Errorf("%s links %s", tt.module, p)
+	}
+}
+
+// Optional parts stay out of what everybody gets: OpenTelemetry is in tracing
+// only, a keychain in the build that asks for one, and neither the validator of
+// benchmarks nor the connector to LangSmith is in the client or the command line.
+func TestTree_PKG11_OptionalPartsStayOut(t *testing.T) {
+	t.Parallel()
+	optional := []string{
+		"go.opentelemetry.io/", "github.com/zalando/go-keyring", "github.com/godbus/", "github.com/danieljoos/", "github.com/gdamore/tcell", "modernc.org/", "github.com/jackc/",
+		boundary.Root + "/tracing", boundary.Root + "/bundle", boundary.Root + "/langsmith", boundary.Root + "/tui",
+	}
+	for _, folder := range []string{"lib", "cmd/evalrouter"} {
+		for _, p := range linked(t, folder, "net/http") {
+			for _, o := range optional {
+				if strings.HasPrefix(p, o) {
+					t.Errorf("%s links %s", folder, p)
+				}
 			}
 		}
 	}
