@@ -111,7 +111,7 @@ type Span struct {
 	InputCut, OutputCut       bool
 	// Packed is set once a store has packed the content. Then Input and Output
 	// only say whether there is any.
-	Packed *Packed
+	Packed *Packed `json:"-"`
 }
 
 // Packed is the content of a span as a store keeps it, made before its
