@@ -148,7 +148,7 @@ func main() { var _ bundle.Task }`, heavy},
 )
 
 func main() {
-	var none *tracing.Capture
+	var none *tracing.TraceCapture // records nothing
 	none.Close(context.Background())
 }`, append(slices.Clone(heavy[1:]), "google.golang.org/grpc")},
 	}
