@@ -40,19 +40,19 @@ func (c Check) Run(ctx context.Context) error {
 	}
 	platforms := 0
 	for _, p := range Platforms() {
-		if !slices.Contains(names, p.archive()) {
+		if !slices.Contains(names, p.Archive()) {
 			continue
 		}
 		platforms++
 		if err := c.archive(p); err != nil {
-			return fmt.Errorf("%s: %w", p.archive(), err)
+			return fmt.Errorf("%s: %w", p.Archive(), err)
 		}
-		fmt.Fprintf(c.Out, "%s: unpacks, and every program is %s\n", p.archive(), c.Version)
+		fmt.Fprintf(c.Out, "%s: unpacks, and every program is %s\n", p.Archive(), c.Version)
 		if p != Host() {
 			continue
 		}
 		if err := c.use(ctx, p); err != nil {
-			return fmt.Errorf("%s: %w", p.archive(), err)
+			return fmt.Errorf("%s: %w", p.Archive(), err)
 		}
 	}
 	if platforms == 0 {
@@ -101,7 +101,7 @@ func (c Check) sums() (names []string, err error) {
 // archive reads one archive: what must be in it is, and the programs are those
 // of the platform and of the version, with their siblings.
 func (c Check) archive(p Platform) error {
-	files, err := unpack(filepath.Join(c.Folder, p.archive()), p)
+	files, err := unpack(filepath.Join(c.Folder, p.Archive()), p)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (c Check) program(p Platform, name string, text []byte) error {
 // use unpacks the archive of this machine with the program that people have,
 // runs every program, the demo, and what checks man pages and completions.
 func (c Check) use(ctx context.Context, p Platform) error {
-	archive, err := filepath.Abs(filepath.Join(c.Folder, p.archive()))
+	archive, err := filepath.Abs(filepath.Join(c.Folder, p.Archive()))
 	if err != nil {
 		return err
 	}
@@ -180,10 +180,10 @@ func (c Check) use(ctx context.Context, p Platform) error {
 	if out, err := c.command(ctx, cli, "local", "stop"); err != nil {
 		return fmt.Errorf("stop the service: %w\n%s", err, out)
 	}
-	if out, err := c.command(ctx, cli, "upgrade", "--json"); err != nil || !strings.Contains(out, `"archive"`) || !strings.Contains(out, p.archive()) {
-		return fmt.Errorf("upgrade does not know that this is %s: %w\n%s", p.archive(), err, out)
+	if out, err := c.command(ctx, cli, "upgrade", "--json"); err != nil || !strings.Contains(out, `"archive"`) || !strings.Contains(out, p.Archive()) {
+		return fmt.Errorf("upgrade does not know that this is %s: %w\n%s", p.Archive(), err, out)
 	}
-	fmt.Fprintf(c.Out, "%s: the programs run, the demo too\n", p.archive())
+	fmt.Fprintf(c.Out, "%s: the programs run, the demo too\n", p.Archive())
 	return errors.Join(c.pages(ctx, home), c.completions(ctx, home))
 }
 

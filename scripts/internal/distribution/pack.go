@@ -30,7 +30,8 @@ func pack(w io.Writer, p Platform, files map[string]file, at time.Time) error {
 	return packTar(w, files, at)
 }
 
-func (p Platform) archive() string {
+// Archive is the name of its archive.
+func (p Platform) Archive() string {
 	if p.System == "windows" {
 		return "evalrouter_" + p.String() + ".zip"
 	}

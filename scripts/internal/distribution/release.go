@@ -83,13 +83,13 @@ func (r Release) Make(ctx context.Context, folder string) error {
 		if err := pack(&b, p, files, r.Time); err != nil {
 			return fmt.Errorf("pack %s: %w", p, err)
 		}
-		if err := keep(p.archive(), b.Bytes()); err != nil {
+		if err := keep(p.Archive(), b.Bytes()); err != nil {
 			return err
 		}
 		if err := keep("evalrouter_"+p.String()+".cdx.json", list); err != nil {
 			return err
 		}
-		fmt.Fprintf(r.Out, "%s  %.1f MiB\n", p.archive(), float64(b.Len())/(1<<20))
+		fmt.Fprintf(r.Out, "%s  %.1f MiB\n", p.Archive(), float64(b.Len())/(1<<20))
 	}
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
