@@ -168,7 +168,7 @@ func TestPages_EveryCommandIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen, flag := map[string]bool{}, regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
-	for _, name := range append(names, filepath.Join("..", "..", "README.md")) {
+	for _, name := range append(names, filepath.Join("..", "..", "README.md"), filepath.Join("..", "..", "docs", "skill", "SKILL.md")) {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
