@@ -189,6 +189,7 @@ func TestForeign(t *testing.T) {
 		{"group submit", "POST", "/v1/groups", joint, `{"group_quote_id":"%"}`},
 		{"group", "GET", "/v1/groups/%", group, ""},
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
+		{"group continuation quote", "POST", "/v1/groups/%/continuation-quotes", group, `{"max_charge_microusd":"1000000"}`},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"continuation", "GET", "/v1/runs/%/continuation", run, ""},
 		{"continuation quote", "POST", "/v1/runs/%/continuation-quotes", run, `{"max_charge_microusd":"1000000"}`},
