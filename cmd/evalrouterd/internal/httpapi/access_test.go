@@ -40,7 +40,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 116 {
+	if len(table) != 117 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
