@@ -36,7 +36,7 @@ func (h *Handlers) create(s *httpapi.Server, ctx context.Context, in *newInput) 
 		return h.Admission.StartGroup(context.WithoutCancel(ctx), httpapi.ScopeOf(ctx), admission.GroupRequest{
 			Quote: core.GroupQuoteID(n.GroupQuoteID), Name: n.Name, Metadata: n.Metadata, Accepted: lineage.Accepted(n.Acknowledgements), Once: o,
 			Encode: func(g core.Group, members []core.GroupMember) ([]byte, error) {
-				return httpapi.Record(record(g, members, g.CreatedAt))
+				return httpapi.Record(h.linked(record(g, members, g.CreatedAt)))
 			},
 		})
 	})
@@ -149,7 +149,12 @@ func (h *Handlers) record(ctx context.Context, g core.Group) (api.GroupRecord, e
 		}
 		members = append(members, core.GroupMember{Run: run, Quote: q.Quote})
 	}
-	return record(g, members, h.now()), nil
+	return h.linked(record(g, members, h.now())), nil
+}
+
+func (h *Handlers) linked(r api.GroupRecord) api.GroupRecord {
+	r.Links = httpapi.LinksOf(h.Origin, "/groups/"+r.ID, "/groups/"+r.ID+"/comparison")
+	return r
 }
 
 func record(g core.Group, members []core.GroupMember, now core.Micros) api.GroupRecord {

@@ -57,6 +57,8 @@ type Handlers struct {
 	Waker       httpapi.Waker
 	Now         func() time.Time
 	Version     string // of the service
+	// Origin is where browsers find the service, "" for nowhere.
+	Origin string
 	// After is a timer, as time.After is.
 	After func(time.Duration) <-chan time.Time
 }
