@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -96,7 +97,7 @@ func (c Caller) Person() core.UserID {
 func (c Caller) known() bool { return c.Kind != "" }
 
 func (c Caller) scope() core.Scope {
-	return core.Scope{Workspace: c.Workspace, Actor: c.Actor, Ceiling: c.Key.Ceiling, Lineage: c.Key.Lineage}
+	return core.Scope{Workspace: c.Workspace, Actor: c.Actor, Person: cmp.Or(string(c.Person()), c.Key.Lineage), Ceiling: c.Key.Ceiling, Lineage: c.Key.Lineage}
 }
 
 func callerOf(ctx context.Context) Caller {

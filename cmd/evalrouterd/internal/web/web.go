@@ -188,6 +188,9 @@ func (s *Server) serve(rt Route) http.HandlerFunc {
 			return
 		}
 		v, err := s.visit(r)
+		if err == nil && !storable(r.URL.Query()) {
+			err = core.Refuse(identity.Unfit, "The address holds a character that is in none of ours. Nothing was done.")
+		}
 		if err == nil {
 			err = s.admit(w, r, v, rt)
 		}
@@ -231,6 +234,9 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		if err := r.ParseForm(); err != nil {
 			return core.Refuse(identity.Unfit, "The form could not be read. Nothing was done.")
 		}
+		if !storable(r.PostForm) {
+			return core.Refuse(identity.Unfit, "A field holds a character that cannot be kept (U+0000, or bytes that are no UTF-8). Nothing was done.")
+		}
 		if !s.formFits(v, r.PostForm.Get("form")) {
 			return errForged
 		}
@@ -240,6 +246,18 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		return errAnswered
 	}
 	return nil
+}
+
+// storable says that a database can be asked for everything in a form.
+func storable(f url.Values) bool {
+	for _, values := range f {
+		for _, v := range values {
+			if core.Storable(v) != v {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // errForged refuses a form that no page of ours sent for this browser.
