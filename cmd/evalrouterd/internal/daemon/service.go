@@ -208,6 +208,7 @@ func newService(data *open, o options) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
+	sets := s.curation(own.Service)
 	api := httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: badge.Keys{Store: s.store.Access(), Master: s.master, Now: s.store.Now, Log: o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits, Chains: again,
@@ -220,7 +221,7 @@ func newService(data *open, o options) (*service, error) {
 			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version, Origin: o.signIn.origin},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
 			spans,
-			s.curation(own.Service),
+			sets,
 		},
 	}
 	if linking != nil {
@@ -230,7 +231,11 @@ func newService(data *open, o options) (*service, error) {
 		api.Sessions = badge.Sessions{Store: s.store.Access(), Master: s.master}
 	}
 	if shown != nil {
-		if s.pages, err = s.web(who, o.pageOrigin(), shown); err != nil {
+		agents, err := s.agentPages(o, spans, sets)
+		if err != nil {
+			return nil, err
+		}
+		if s.pages, err = s.web(who, o.pageOrigin(), append([]web.Subject{shown}, agents...)...); err != nil {
 			return nil, err
 		}
 	}

@@ -37,7 +37,11 @@ func (t *tx) stmt(q string) (*sql.Stmt, error) {
 	if s, ok := t.w.stmts[q]; ok {
 		return s, nil
 	}
-	s, err := t.w.conn.PrepareContext(context.Background(), q)
+	text := q
+	if spell := t.w.dialect.spell; spell != nil {
+		text = spell(q)
+	}
+	s, err := t.w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", q, err)
 	}
