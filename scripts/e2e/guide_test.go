@@ -9,20 +9,14 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/scripts/internal/handbook"
 )
 
 // indented are the indented blocks of a page under a heading.
 func indented(page, heading string) (blocks []string) {
-	_, part, _ := strings.Cut(page, "\n## "+heading+"\n")
-	part, _, _ = strings.Cut(part, "\n## ")
-	var block []string
-	for _, line := range append(strings.Split(part, "\n"), "") {
-		if code, ok := strings.CutPrefix(line, "    "); ok {
-			block = append(block, code)
-			continue
-		}
-		if len(block) > 0 {
-			blocks, block = append(blocks, strings.Join(block, "\n")), nil
+	for _, b := range handbook.Blocks(page) {
+		if b.Heading == heading {
+			blocks = append(blocks, b.Text)
 		}
 	}
 	return blocks

@@ -40,7 +40,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 119 {
+	if len(table) != 120 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -192,6 +192,7 @@ func TestForeign(t *testing.T) {
 		{"group submit", "POST", "/v1/groups", joint, `{"group_quote_id":"%"}`},
 		{"group", "GET", "/v1/groups/%", group, ""},
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
+		{"group continuation quote", "POST", "/v1/groups/%/continuation-quotes", group, `{"max_charge_microusd":"1000000"}`},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"continuation", "GET", "/v1/runs/%/continuation", run, ""},
 		{"continuation quote", "POST", "/v1/runs/%/continuation-quotes", run, `{"max_charge_microusd":"1000000"}`},
