@@ -45,7 +45,7 @@ func onEach(t *testing.T, fn func(*testing.T, *store.Store)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		fn(t, open(t, store.Options{Postgres: storetest.Postgres(t), Now: time.Now, ServerClock: true}))
+		fn(t, open(t, store.Options{Postgres: storetest.Migrated(t), Now: time.Now, ServerClock: true}))
 	})
 }
 

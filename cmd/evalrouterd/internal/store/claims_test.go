@@ -219,7 +219,7 @@ func TestClaim_AgainstSending(t *testing.T) {
 func TestClaim_DatabaseClock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := storetest.Postgres(t)
+	address := storetest.Migrated(t)
 	d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 	skewed := func(by time.Duration) *store.Store {
 		s, err := store.Open(ctx, store.Options{Postgres: address, Now: func() time.Time { return time.Now().Add(by) }, ServerClock: true})

@@ -87,7 +87,7 @@ func TestEpoch_StopsEverything(t *testing.T) {
 func TestEpoch_FollowsTheServer(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := storetest.Postgres(t)
+	address := storetest.Migrated(t)
 	d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 	run := d.start(3, 1000)
 	for range 2 {

@@ -42,7 +42,7 @@ func onEach(t *testing.T, test func(*testing.T, *db)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		url := storetest.Postgres(t)
+		url := storetest.Migrated(t)
 		test(t, newDB(t, store.Options{Postgres: url}, "pgx", url))
 	})
 }

@@ -52,7 +52,7 @@ func (d *db) everything(tables []string) map[string][]string {
 func TestMove_KeepsEveryRow(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := storetest.Postgres(t)
+	address := storetest.Migrated(t)
 	from := newSQLite(t)
 	from.finishedAndLive()
 	from.must(from.Recover(ctx))
@@ -89,7 +89,7 @@ func TestMove_KeepsEveryRow(t *testing.T) {
 func TestMove_AuditsTheCopy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	address := storetest.Postgres(t)
+	address := storetest.Migrated(t)
 	from := newSQLite(t)
 	from.finishedAndLive()
 	from.must(from.raw.Exec(`UPDATE runs SET waived = waived + 1`))

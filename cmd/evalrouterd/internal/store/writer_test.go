@@ -84,7 +84,7 @@ func TestWriter_ConnectsAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		address := storetest.Postgres(t)
+		address := storetest.Migrated(t)
 		d := newDB(t, store.Options{Postgres: address}, "pgx", address)
 		ctx := context.Background()
 		run := d.start(5, 1000)
