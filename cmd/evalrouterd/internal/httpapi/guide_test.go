@@ -166,7 +166,7 @@ func (d description) reference() string {
 // The guide's second part is made from the document that the service gives, and
 // its first part names every field of a request, every status and every error
 // status, with the limits that the service has.
-func TestModelAPIGuide_LIB08(t *testing.T) {
+func TestModelAPIGuideRoutes_LIB08(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "..", "..", "docs", "model-api.md")
 	page, err := os.ReadFile(path)
