@@ -24,6 +24,8 @@ type dialect struct {
 	snapshot sql.IsolationLevel
 	// patient lets one transaction take its time, "" where nothing bounds it.
 	patient string
+	// spell writes a statement as the driver runs it fastest; nil leaves it.
+	spell func(string) string
 	// pipe sends many writes at once; nil where each costs next to nothing.
 	pipe pipe
 	// again says that a transaction failed because of another one, and that
@@ -58,5 +60,6 @@ func dialectOf(o Options) dialect {
 		},
 		assert: sqlite.Assert,
 		empty:  sqlite.Empty,
+		spell:  sqlite.Spell,
 	}
 }

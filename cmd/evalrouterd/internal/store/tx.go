@@ -37,12 +37,30 @@ func (t *tx) stmt(q string) (*sql.Stmt, error) {
 	if s, ok := t.w.stmts[q]; ok {
 		return s, nil
 	}
-	s, err := t.w.conn.PrepareContext(context.Background(), q)
+	text := q
+	if spell := t.w.dialect.spell; spell != nil {
+		text = spell(q)
+	}
+	s, err := t.w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", q, err)
 	}
 	t.w.stmts[q] = s
 	return s, nil
+}
+
+// storable makes every text of a statement one that both databases keep, so that
+// what SQLite took never keeps an installation from moving. It changes args,
+// which are a statement's own.
+func storable(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			if kept := core.Storable(s); kept != s {
+				args[i] = kept
+			}
+		}
+	}
+	return args
 }
 
 // exec runs a statement and returns how many rows it touched.
@@ -54,7 +72,7 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), args...)
+	r, err := s.ExecContext(context.Background(), storable(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +104,7 @@ func (t *tx) peek(q string, args ...any) scanner {
 	if err != nil {
 		return failedScan{err}
 	}
-	return s.QueryRowContext(context.Background(), args...)
+	return s.QueryRowContext(context.Background(), storable(args)...)
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
@@ -97,7 +115,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(context.Background(), args...)
+	return s.QueryContext(context.Background(), storable(args)...)
 }
 
 // scanner is a row that can be read.
