@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -50,7 +51,6 @@ func TestFrames(t *testing.T) {
 			x.Press(kit.Tab)
 		}},
 		{"run-review", apitest.Options{}, func(_ *world, x *kittest.Harness) { toReview(x) }},
-		{"run-review-armed", apitest.Options{}, func(_ *world, x *kittest.Harness) { toReview(x); x.Press(kit.Enter) }},
 		{"run-review-amount", apitest.Options{}, func(_ *world, x *kittest.Harness) { toReview(x); x.Press(kit.Down, kit.Enter) }},
 		{"run-review-short", apitest.Options{Credits: 2 * usd.Dollar}, func(_ *world, x *kittest.Harness) { toReview(x) }},
 		{"run-review-expired", apitest.Options{}, func(w *world, x *kittest.Harness) {
@@ -99,6 +99,25 @@ func TestFrames(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			frames(t, tt.name, tt.options, tt.journey)
+		})
+	}
+}
+
+// A pending start does not outlive a resize, so that its frames are armed anew.
+func TestArmedFrames(t *testing.T) {
+	t.Parallel()
+	for name, to := range map[string]func(*kittest.Harness){"run-review-armed": toReview, "group-review-armed": toGroupReview} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, apitest.Options{})
+			x := w.home(140, 40)
+			to(x)
+			for _, s := range sizes() {
+				x.Send(kit.Resize{W: s[0], H: s[1]})
+				x.Press(kit.Enter)
+				x.Wants("ENTER TO CONFIRM")
+				x.Golden(fmt.Sprintf("%s-%dx%d", name, s[0], s[1]), *update)
+			}
 		})
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
 	"github.com/evalrouter/evalrouter/tui/internal/page/account"
 	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
+	"github.com/evalrouter/evalrouter/tui/internal/page/compare"
+	"github.com/evalrouter/evalrouter/tui/internal/page/group"
 	"github.com/evalrouter/evalrouter/tui/internal/page/history"
 	"github.com/evalrouter/evalrouter/tui/internal/page/home"
 	"github.com/evalrouter/evalrouter/tui/internal/page/launch"
@@ -171,6 +173,68 @@ func (h hostile) Launch(ctx context.Context, _ route.Draft, desk flow.Desk) (flo
 	return flow.Launched{}, err
 }
 
+func (h hostile) LaunchGroup(ctx context.Context, _ route.Draft, desk flow.GroupDesk) (flow.LaunchedGroup, error) {
+	spend := 5 * usd.Dollar
+	desk.Note(h.s)
+	m := api.GroupQuoteMember{Model: *h.model().Selected, Reasoning: &api.ReasoningChoice{Mode: h.s}, ExternalCharges: &h.s, Warnings: []string{h.s}, IneligibleReason: &h.s, MaxChargeMicrousd: &spend}
+	q := api.GroupQuoteRecord{ID: h.s, MaxChargeMicrousd: &spend, ExpiresIn: 600, Warnings: []string{h.s}, Profiles: []api.ProfileSelection{h.selection()}, Members: []api.GroupQuoteMember{m, m}}
+	if err := desk.Quoted(ctx, q); err != nil {
+		return flow.LaunchedGroup{}, err
+	}
+	_, err := desk.Approve(ctx, q, nil)
+	return flow.LaunchedGroup{}, err
+}
+
+func (h hostile) Resume(ctx context.Context, _ route.Plan, desk flow.ResumeDesk) (flow.Launched, error) {
+	spend := 5 * usd.Dollar
+	if err := desk.Newest(ctx, h.s, h.run(api.RunStatus(h.s))); err != nil {
+		return flow.Launched{}, err
+	}
+	plan := api.ContinuationPlan{
+		SourceRunID: h.s, ChainRunIDs: []string{h.s, h.s}, LeftOut: api.ContinuationLeftOut{Cells: 1, Reasons: []api.LeftOutReason{{Code: h.s, Cells: 1}}},
+		Pending: api.ContinuationPending{Cells: 1, Reasons: []api.PendingReason{{Code: h.s, Cells: 1}}},
+	}
+	q := api.QuoteRecord{ID: h.s, MaxChargeMicrousd: &spend, ExpiresIn: 600, Plan: api.QuotePlan{Model: h.model()}, Continuation: &plan}
+	if err := desk.Quoted(ctx, q); err != nil {
+		return flow.Launched{}, err
+	}
+	_, err := desk.Approve(ctx, q, false)
+	return flow.Launched{}, err
+}
+
+func (h hostile) group(status api.RunStatus) api.GroupRecord {
+	m := api.GroupMember{
+		RunID: "0a1b2c3d" + h.s, Model: *h.model().Selected, Status: api.RunStatus(h.s), TerminalReason: &h.s, Reasoning: &api.ReasoningChoice{Mode: h.s},
+		Headline: &api.Headline{Key: h.s, Name: h.s, Value: 0.4, Denominator: 5},
+	}
+	return api.GroupRecord{
+		ID: "0a1b2c3d" + h.s, Name: h.s, Status: status, Profiles: []api.ProfileSelection{h.selection()}, Members: []api.GroupMember{m, m}, Links: api.RunLinks{Live: &h.s, Report: &h.s},
+	}
+}
+
+func (h hostile) Groups(context.Context) ([]api.GroupRecord, error) {
+	return []api.GroupRecord{h.group(api.StatusRunning), h.group(api.RunStatus(h.s))}, nil
+}
+func (h hostile) Group(context.Context, string) (api.GroupRecord, error) {
+	return h.group(api.StatusPartial), nil
+}
+func (h hostile) WatchGroup(_ context.Context, _ string, seen func(flow.Update, api.GroupRecord)) (api.GroupRecord, error) {
+	g := h.group(api.StatusRunning)
+	seen(flow.Update{Down: time.Second, Cause: errors.New(h.s)}, g)
+	return g, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+func (h hostile) Compare(context.Context, []string, string, bool) (api.Comparison, error) {
+	v := 0.4
+	x := api.ComparisonSeries{
+		Label: h.s, RunIDs: []string{"0a1b2c3d" + h.s}, Status: h.s, Partial: true, PartialReasons: []string{h.s}, Model: api.ComparedModel{Name: h.s}, BillingState: h.s,
+		Headline: api.ExportHeadline{Value: &v, Denominator: 5},
+	}
+	return api.Comparison{
+		Benchmark: api.ExportIdentities{ProfileID: h.s}, Series: []api.ComparisonSeries{x, x}, Warnings: []api.ComparisonWarning{{Code: h.s, Series: []string{h.s}, Detail: h.s}},
+		Statistics: &api.ComparedStatistics{Pairs: []api.ComparedPair{{First: h.s, Second: h.s, Method: h.s, Reason: h.s, Verdict: h.s}}},
+	}, nil
+}
+
 // Where is a service.
 func (h hostile) Where() string { return h.s }
 
@@ -195,7 +259,9 @@ func (h hostile) Enter(ctx context.Context, byCode bool, g signin.Guest) (signin
 
 // places are all screens over one hostile service.
 func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
-	d := route.Draft{Benchmark: h.bench(), ModelName: h.s, Cap: 5 * usd.Dollar, Reasoning: &api.ReasoningChoice{Mode: h.s}}
+	d := route.Draft{Benchmark: h.bench(), Cap: 5 * usd.Dollar, Picks: []route.Pick{{Name: h.s, Reasoning: &api.ReasoningChoice{Mode: h.s}}}}
+	two := d
+	two.Picks = append(two.Picks, two.Picks[0])
 	return map[string]func() (kit.Screen, []kit.Effect){
 		"home":       func() (kit.Screen, []kit.Effect) { return home.New(h) },
 		"benchmarks": func() (kit.Screen, []kit.Effect) { return catalog.Benchmarks(h, false) },
@@ -216,7 +282,21 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"sample": func() (kit.Screen, []kit.Effect) {
 			return results.Sample(h, route.Sample{Run: "0a1b2c3d", Among: []api.TaskRecord{h.task()}})
 		},
-		"history": func() (kit.Screen, []kit.Effect) { return history.New(h, false) },
+		"history": func() (kit.Screen, []kit.Effect) { return history.New(h, route.History{}) },
+		"mark":    func() (kit.Screen, []kit.Effect) { return history.New(h, route.History{Finished: true, Mark: true}) },
+		"results": func() (kit.Screen, []kit.Effect) { return results.Choose() },
+		"groups":  func() (kit.Screen, []kit.Effect) { return group.List(h, false) },
+		"group":   func() (kit.Screen, []kit.Effect) { return group.Status(h, "0a1b2c3d"+h.s, false) },
+		"watched": func() (kit.Screen, []kit.Effect) { return group.Status(h, "0a1b2c3d"+h.s, true) },
+		"compare": func() (kit.Screen, []kit.Effect) {
+			return compare.New(h, route.Compare{Runs: []string{"0a1b2c3d" + h.s}, Group: "0a1b2c3d" + h.s})
+		},
+		"cover of several":  func() (kit.Screen, []kit.Effect) { return launch.Cover(two) },
+		"review of several": func() (kit.Screen, []kit.Effect) { return review.New(h, start, two) },
+		"continue":          func() (kit.Screen, []kit.Effect) { return launch.Again(h.run(api.StatusPartial)) },
+		"review of a resume": func() (kit.Screen, []kit.Effect) {
+			return review.Resume(h, start, route.Plan{Run: h.run(api.StatusPartial), Cap: 5 * usd.Dollar})
+		},
 	}
 }
 
@@ -231,7 +311,7 @@ func TestHostileText(t *testing.T) {
 				stack := &kit.Stack{Banner: plain.Line(s), Make: func(any) (kit.Screen, []kit.Effect) { return make() }}
 				x := kittest.Start(t, 80, 24, kit.Colour, stack, kittest.NewClock(start()), nil)
 				switch name {
-				case "review":
+				case "review", "review of several", "review of a resume":
 					x.Until("Enter another amount")
 				case "workspaces":
 					x.Until("Which one?")
@@ -241,6 +321,9 @@ func TestHostileText(t *testing.T) {
 				allowed(t, x)
 				x.Loop().Send(0, kit.Press{Key: kit.Enter, At: start()})
 				x.Send(kit.Press{Key: kit.End, At: start()})
+				if name == "compare" {
+					x.Type("s")
+				}
 				allowed(t, x)
 				x.Loop().Send(0, kit.Paste{Text: s})
 				x.Send(kit.Resize{W: 140, H: 40})

@@ -46,7 +46,7 @@ func TestRunSteps(t *testing.T) {
 			pick(x, "run a bench")
 			x.Wants("1/4", "Benchmark")
 			x.Press(kit.Enter)
-			x.Wants("2/4", "Model for arithmetic@1")
+			x.Wants("2/4", "Models for arithmetic@1")
 			x.Press(kit.Down, kit.Enter)
 			x.Wants("Reasoning of Practice echo")
 			x.Press(kit.Enter, kit.Tab)

@@ -9,14 +9,18 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/signin"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/page/account"
 	"github.com/evalrouter/evalrouter/tui/internal/page/catalog"
+	"github.com/evalrouter/evalrouter/tui/internal/page/compare"
+	"github.com/evalrouter/evalrouter/tui/internal/page/group"
 	"github.com/evalrouter/evalrouter/tui/internal/page/history"
 	"github.com/evalrouter/evalrouter/tui/internal/page/home"
 	"github.com/evalrouter/evalrouter/tui/internal/page/launch"
@@ -56,7 +60,8 @@ type Options struct {
 	// Suspend stops the process until it is continued; nil where that cannot be.
 	Suspend func() error
 	Now     func() time.Time
-	// At is the place to start at, above Home: one of Places, or "" for Home.
+	// At is the place to start at, above Home: one of Places, "group:" with the id
+	// of a group, or "" for Home.
 	At string
 	// Banner stands at the right of the title, such as the workspace's name.
 	Banner string
@@ -82,7 +87,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	desk := &desk{src: source.New(o.Service), gate: o.SignIn}
 	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
 	var above []any
-	if to, ok := places()[o.At]; ok {
+	if to, ok := place(o.At); ok {
 		above = append(above, to)
 	}
 	err = loop.Run(ctx, route.Home{}, above...)
@@ -92,10 +97,26 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 
 // places are where the workspace can start.
 func places() map[string]any {
-	return map[string]any{"benchmarks": route.Benchmarks{}, "models": route.Models{}, "run": route.Benchmarks{ForRun: true}, "runs": route.History{}, "billing": route.Billing{}, "account": route.Account{}}
+	return map[string]any{"benchmarks": route.Benchmarks{}, "models": route.Models{}, "run": route.Benchmarks{ForRun: true}, "groups": route.Groups{}, "results": route.Results{}, "runs": route.History{}, "billing": route.Billing{}, "account": route.Account{}}
 }
 
-// Places are the names of the places where the workspace can start.
+// place is where a name leads.
+func place(name string) (any, bool) {
+	if id, ok := strings.CutPrefix(name, "group:"); ok && flow.CheckGroupID(id) == nil {
+		return route.Group{ID: id}, true
+	}
+	to, ok := places()[name]
+	return to, ok
+}
+
+// Known says that the workspace can start at a place.
+func Known(name string) bool {
+	_, ok := place(name)
+	return ok
+}
+
+// Places are the names of the places where the workspace can start, without
+// those of single groups.
 func Places() []string { return slices.Sorted(maps.Keys(places())) }
 
 // desk makes screens, and changes what they read when somebody signs in.
@@ -142,12 +163,24 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 		return catalog.Model(to.Record)
 	case route.Launch:
 		return launch.Models(src, to.Benchmark)
+	case route.Continue:
+		return launch.Again(to.Run)
 	case route.Cover:
 		return launch.Cover(to.Draft)
 	case route.Review:
 		return review.New(src, src.Now, to.Draft)
+	case route.Resume:
+		return review.Resume(src, src.Now, to.Plan)
 	case route.History:
-		return history.New(src, to.Finished)
+		return history.New(src, to)
+	case route.Groups:
+		return group.List(src, to.Finished)
+	case route.Group:
+		return group.Status(src, to.ID, to.Watch)
+	case route.Results:
+		return results.Choose()
+	case route.Compare:
+		return compare.New(src, to)
 	case route.Live:
 		return live.New(src, to.ID)
 	case route.Result:

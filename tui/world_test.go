@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ type world struct {
 	fake  *apitest.Fake
 	clock *kittest.Clock
 	src   *source.Source
+	gate  chan struct{} // of pauses, nil lets them all pass
 	// service is what src was made from.
 	service source.Options
 	// in is how somebody signs in from here, nil where nobody does.
@@ -79,9 +81,34 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 // atOnce is a pause of a client: none.
 func atOnce(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
+// step lets a watcher that is held make its next pause.
+func (w *world) step() { w.gate <- struct{}{} }
+
+// hold stops watchers at their pauses, so that frames of what goes on are of one
+// moment.
+func (w *world) hold() { w.gate = make(chan struct{}) }
+
+// client asks the service beside the workspace.
+func (w *world) client() *evalrouter.Client {
+	w.t.Helper()
+	c, err := w.src.Connect(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { c.Close() })
+	return c
+}
+
 // pause lets the clock of the service go on, a little in real time too, so that
 // a watcher does not spin.
 func (w *world) pause(ctx context.Context, d time.Duration) error {
+	if w.gate != nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.gate:
+		}
+	}
 	w.clock.Advance(d)
 	select {
 	case <-ctx.Done():
@@ -101,18 +128,21 @@ func (w *world) home(width, height int) *kittest.Harness { return w.open(width, 
 // sizes are those of the golden frames.
 func sizes() [][2]int { return [][2]int{{60, 16}, {80, 24}, {140, 40}} }
 
-// frames holds what a journey leads to to its golden frames at every size.
+// frames holds what a journey leads to to its golden frames at every size. The
+// journey is made once, on the largest: a resize keeps every state but a
+// pending start.
 func frames(t *testing.T, name string, o apitest.Options, journey func(*world, *kittest.Harness)) {
 	t.Helper()
-	for _, s := range sizes() {
-		size := fmt.Sprintf("%dx%d", s[0], s[1])
-		t.Run(size, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, o)
-			x := w.home(s[0], s[1])
+	w := newWorld(t, o)
+	var x *kittest.Harness
+	for _, s := range slices.Backward(sizes()) {
+		if x == nil {
+			x = w.home(s[0], s[1])
 			journey(w, x)
-			x.Golden(name+"-"+size, *update)
-		})
+		} else {
+			x.Send(kit.Resize{W: s[0], H: s[1]})
+		}
+		x.Golden(fmt.Sprintf("%s-%dx%d", name, s[0], s[1]), *update)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
 	"syscall"
 	"time"
 
@@ -26,7 +25,8 @@ import (
 )
 
 const usage = `Usage: evalrouter-tui [--base-url URL] [--workspace-id ID] [--allow-http]
-                      [--at account|benchmarks|billing|models|run|runs]
+                      [--at account|benchmarks|billing|groups|models|
+                            results|run|runs|group:ID]
 
 The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
 go on without it. For scripts and plain terminals: evalrouter --help
@@ -57,7 +57,7 @@ func workspace() int {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
 		return 0
-	case err != nil || fs.NArg() > 0 || *at != "" && !slices.Contains(tui.Places(), *at):
+	case err != nil || fs.NArg() > 0 || *at != "" && !tui.Known(*at):
 		fmt.Fprintf(os.Stderr, "error: that is not how evalrouter-tui is called (command_unknown)\n\n%s", usage)
 		return 2
 	case *showVersion:

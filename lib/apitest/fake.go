@@ -29,6 +29,8 @@ type Options struct {
 	Tasks       int              // tasks of each benchmark; 40
 	// Reasoning is what routes let a caller choose, by route id; none.
 	Reasoning map[string]api.ReasoningControls
+	// Routes is how many models there are; three.
+	Routes int
 	// Unfit names a route that can run no benchmark.
 	Unfit string
 	// InReview adds a benchmark that cannot be quoted yet, "riddles".

@@ -205,11 +205,15 @@ func (f *Fake) models() []api.ManagedRoute {
 			Reasoning: &think, Benchmarkable: true, Simulated: simulated,
 		})
 	}
-	return []api.ManagedRoute{
+	all := []api.ManagedRoute{
 		route("practice.solver-80", "Practice solver 80 %", "practice", price(usd.Dollar, 4*usd.Dollar), true),
 		route("practice.echo", "Practice echo", "practice", price(usd.Dollar/2, usd.Dollar), true),
 		route("acme.model-x", "Model X", "acme", price(3*usd.Dollar, 15*usd.Dollar), false),
 	}
+	for n := len(all) + 1; n <= f.opt.Routes; n++ {
+		all = append(all, route(fmt.Sprintf("acme.model-%d", n), fmt.Sprintf("Model %d", n), "acme", price(3*usd.Dollar, 15*usd.Dollar), false))
+	}
+	return all
 }
 
 func (f *Fake) model(id string) (api.ManagedRoute, bool) {

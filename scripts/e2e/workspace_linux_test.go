@@ -212,6 +212,20 @@ func TestWorkspace(t *testing.T) {
 		x.types(ctrlQ)
 		x.ends(0)
 	})
+	t.Run("group status -i is the group, a member of it and back", func(t *testing.T) {
+		s.ok("evalrouter", "run", "arithmetic", "--model", "practice.solver-0.8", "--model", "practice.echo", "--sample", "5", "--max-cost", "1", "--yes")
+		id := strings.TrimSpace(s.ok("evalrouter", "group", "list", "--json", "--jq", ".data[0].id").stdout)
+		x := s.inTerminal(t, nil, "evalrouter", "group", "status", id[:8], "-i")
+		x.shows("Group "+id[:8], "completed", "Compare the members")
+		x.types("\r")
+		x.shows("View samples")
+		x.types("\x1b[D") // Left
+		x.shows("Group " + id[:8])
+		x.types("cs")
+		x.shows("PAIR", "VERDICT")
+		x.types(ctrlQ)
+		x.ends(0)
+	})
 	t.Run("-i is refused where the workspace is forbidden", func(t *testing.T) {
 		x := s.inTerminal(t, []string{"EVALROUTER_TUI=off"}, "evalrouter", "status", "-i")
 		x.shows("EVALROUTER_TUI=off forbids", "evalrouter status")

@@ -75,12 +75,17 @@ func (it Action) width() int {
 	return plain.Width(it.Label) + 3
 }
 
-// View draws the row.
-func (a Actions) View(c Canvas, row int) {
+// View draws the row with its highlight.
+func (a Actions) View(c Canvas, row int) { a.draw(c, row, a.at) }
+
+// Resting draws the row while the keyboard is elsewhere on the page.
+func (a Actions) Resting(c Canvas, row int) { a.draw(c, row, -1) }
+
+func (a Actions) draw(c Canvas, row, at int) {
 	x := 1
 	for i, it := range a.items {
 		role, mark := Plain, plain.Safe("  ")
-		if i == a.at {
+		if i == at {
 			role, mark = Focus, "▸ "
 			c.Cursor(x, row)
 		}

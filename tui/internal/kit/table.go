@@ -87,6 +87,13 @@ func (t Table) Selected() int {
 	return t.shown[t.cursor]
 }
 
+// At puts the cursor on a row that is shown, or on none of them past the last.
+func (t Table) At(i int) Table {
+	t = t.follow()
+	t.cursor = i
+	return t
+}
+
 // Shown are the rows that pass the filter, in their order, and which of them is
 // under the cursor.
 func (t Table) Shown() (rows []int, at int) { return t.shown, t.cursor }

@@ -29,6 +29,20 @@ func (t Table) View(c Canvas) {
 	}
 }
 
+// Lines are the names of the columns and all rows, as text for a page that
+// scrolls.
+func (t Table) Lines(w int) []Line {
+	c := NewCanvas(w, len(t.rows)+1)
+	cols, widths := t.fit(w - 3)
+	t.line(c, 0, cols, widths, nil, Strong)
+	out := []Line{{Text: plain.Safe(c.Row(0)), Role: Strong}} // drawn of safe text
+	for i, r := range t.rows {
+		t.line(c, i+1, cols, widths, r, Plain)
+		out = append(out, Line{Text: plain.Safe(c.Row(i + 1))})
+	}
+	return out
+}
+
 func (t Table) line(c Canvas, y int, cols, widths []int, row Row, role Role) {
 	x := 3
 	for k, i := range cols {
@@ -52,7 +66,9 @@ func (t Table) line(c Canvas, y int, cols, widths []int, row Row, role Role) {
 // wide is cut in the widest column that may be cut.
 func (t Table) fit(room int) (cols, widths []int) {
 	for i := range t.Columns {
-		cols = append(cols, i)
+		if t.width(i) > 0 { // a column without a name or a cell takes no room
+			cols = append(cols, i)
+		}
 	}
 	total := func() (sum int) {
 		for _, i := range cols {

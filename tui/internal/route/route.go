@@ -22,7 +22,7 @@ type Models struct{}
 // Model is the page of one model.
 type Model struct{ Record api.ManagedRoute }
 
-// Launch is choosing a model and its reasoning.
+// Launch is choosing models and their reasoning.
 type Launch struct{ Benchmark api.BenchmarkRecord }
 
 // Cover is choosing how much of the benchmark to run, and the cap.
@@ -31,16 +31,41 @@ type Cover struct{ Draft Draft }
 // Review is the quote of a draft, before anything is spent.
 type Review struct{ Draft Draft }
 
-// Draft is a run as it was put together.
-type Draft struct {
-	Benchmark api.BenchmarkRecord
+// MostModels is how many models one review can start together.
+const MostModels = 8
+
+// Pick is a chosen model with its reasoning.
+type Pick struct {
 	Model     api.ModelRef
-	ModelName string
+	Name      string
 	Reasoning *api.ReasoningChoice
-	Coverage  api.Coverage
-	Cap       usd.Micro
 	// Practice says that practice credit pays for it.
 	Practice bool
+}
+
+// Draft is a run as it was put together, or a group where it has several models.
+type Draft struct {
+	Benchmark api.BenchmarkRecord
+	Picks     []Pick // 1 to MostModels, in the order of the list
+	Coverage  api.Coverage
+	Cap       usd.Micro // of all together
+}
+
+// Continue is choosing how to go on with an ended run.
+type Continue struct{ Run api.RunRecord }
+
+// Resume is the quote of a continuation, before anything is spent.
+type Resume struct{ Plan Plan }
+
+// Plan is a continuation as it was put together.
+type Plan struct {
+	Run api.RunRecord
+	Cap usd.Micro
+	// IncludeCancelled runs what a person or the time limit stopped.
+	IncludeCancelled bool
+	// RetryUnknown pays for a new attempt of tasks of unknown outcome, Duplicates
+	// agrees that the person's own provider may bill them twice.
+	RetryUnknown, Duplicates bool
 }
 
 // Live is a run that is going on.
@@ -60,8 +85,29 @@ type Sample struct {
 	At    int
 }
 
-// History is the list of runs. Finished shows only those that have ended.
-type History struct{ Finished bool }
+// History is the list of runs. Finished shows only those that have ended; Mark
+// is for choosing several of them to compare.
+type History struct{ Finished, Mark bool }
+
+// Groups is the list of groups. Finished shows only those that have ended.
+type Groups struct{ Finished bool }
+
+// Group is several runs that were started together. Watch begins to follow them
+// at once.
+type Group struct {
+	ID    string
+	Watch bool
+}
+
+// Results is the choice of whose results to look at.
+type Results struct{}
+
+// Compare lays finished runs of the same tasks side by side. Group is the one
+// that they are all of, "" where they were chosen.
+type Compare struct {
+	Runs  []string
+	Group string
+}
 
 // Billing is the workspace's money.
 type Billing struct{}

@@ -32,17 +32,67 @@ func (s *Source) Launch(ctx context.Context, d route.Draft, desk flow.Desk) (flo
 // the same, so that either finds what the other started.
 func (s *Source) order(d route.Draft) flow.Order {
 	var auto api.Concurrency
-	spend, name := d.Cap, "Evaluation"
+	spend, name, p := d.Cap, "Evaluation", d.Picks[0]
 	return flow.Order{
-		Request: flow.Request{
-			Origin: s.Origin, Workspace: s.Workspace, Kind: flow.RunKind, ProfileID: d.Benchmark.ID, Coverage: d.Coverage,
-			Models: []flow.ModelSetting{{Model: d.Model, Reasoning: d.Reasoning, Concurrency: auto.String()}},
-		},
+		Request: s.request(d, flow.RunKind),
 		Quote: api.NewQuote{
-			Selection: api.Selection{ProfileIDs: []string{d.Benchmark.ID}}, Model: d.Model, Coverage: &d.Coverage,
-			MaxChargeMicrousd: &spend, Reasoning: d.Reasoning, Concurrency: &auto, Name: &name,
+			Selection: api.Selection{ProfileIDs: []string{d.Benchmark.ID}}, Model: p.Model, Coverage: &d.Coverage,
+			MaxChargeMicrousd: &spend, Reasoning: p.Reasoning, Concurrency: &auto, Name: &name,
 		},
 	}
+}
+
+func (s *Source) request(d route.Draft, kind string) flow.Request {
+	var auto api.Concurrency
+	r := flow.Request{Origin: s.Origin, Workspace: s.Workspace, Kind: kind, ProfileID: d.Benchmark.ID, Coverage: d.Coverage}
+	for _, p := range d.Picks {
+		r.Models = append(r.Models, flow.ModelSetting{Model: p.Model, Reasoning: p.Reasoning, Concurrency: auto.String()})
+	}
+	return r
+}
+
+// LaunchGroup finds or starts the group of a draft with several models.
+func (s *Source) LaunchGroup(ctx context.Context, d route.Draft, desk flow.GroupDesk) (flow.LaunchedGroup, error) {
+	began := s.Now()
+	c, err := s.connect(ctx)
+	if err != nil {
+		return flow.LaunchedGroup{}, err
+	}
+	l := &flow.GroupLauncher{Groups: c.Groups, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep, Now: s.Now, Began: began}
+	var auto api.Concurrency
+	spend, name := d.Cap, "Evaluation"
+	o := flow.GroupOrder{
+		Request: s.request(d, flow.GroupKind),
+		Quote: api.NewGroupQuote{
+			Selection: api.Selection{ProfileIDs: []string{d.Benchmark.ID}}, Coverage: &d.Coverage, MaxChargeMicrousd: &spend, Concurrency: &auto, Name: &name,
+		},
+	}
+	for _, p := range d.Picks {
+		o.Quote.Members = append(o.Quote.Members, api.GroupChoice{Model: p.Model, Reasoning: p.Reasoning})
+	}
+	out, err := l.Launch(ctx, o)
+	if err != nil {
+		s.Reconnect(err)
+	}
+	return out, err
+}
+
+// Resume finds or starts the continuation of a run.
+func (s *Source) Resume(ctx context.Context, p route.Plan, desk flow.ResumeDesk) (flow.Launched, error) {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return flow.Launched{}, err
+	}
+	r := &flow.Resumer{Runs: c.Runs, Quotes: c.Quotes, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep, Now: s.Now}
+	spend := p.Cap
+	out, err := r.Resume(ctx, flow.ResumeOrder{
+		Origin: s.Origin, Workspace: s.Workspace, Run: p.Run.ID, Duplicates: p.Duplicates,
+		Quote: api.NewContinuationQuote{MaxChargeMicrousd: &spend, IncludeCancelled: p.IncludeCancelled, RetryUnknown: p.RetryUnknown},
+	})
+	if err != nil {
+		s.Reconnect(err)
+	}
+	return out, err
 }
 
 // remembering keeps the ids of quotes, so that the command line can name them.

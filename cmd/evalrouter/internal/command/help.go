@@ -18,10 +18,12 @@ func (a *App) bare(root *argv.Command) error {
 		}
 		return &Ended{Code: exitRejected}
 	}
-	if a.Term.Get("EVALROUTER_TUI") != "off" {
-		if path, err := a.FindBinary(workspace); err == nil {
-			return a.Exec(path, a.workspaceArgs())
-		}
+	if !a.HasWorkspace() {
+		return a.Shell() // which has the same journeys in lines
 	}
-	return a.Shell()
+	path, err := a.FindBinary(workspace)
+	if err != nil {
+		return a.Shell()
+	}
+	return a.Exec(path, a.workspaceArgs())
 }

@@ -15,6 +15,13 @@ func Interactive(fs *argv.Flags, wanted *bool, usage string) {
 	fs.Bool(wanted, "interactive", usage).WithShort('i')
 }
 
+// HasWorkspace says that the full-screen workspace can be opened here, and that
+// the person has not asked for plain lines.
+func (a *App) HasWorkspace() bool {
+	_, err := a.FindBinary(workspace)
+	return err == nil && a.Attended() && a.Term.OutTTY && !a.Term.Simple() && a.Term.Get("EVALROUTER_TUI") != "off"
+}
+
 // OpenWorkspace becomes the full-screen workspace at a place of it, for the same
 // service and workspace that this command was given. line is what does the same
 // without it.
@@ -26,6 +33,8 @@ func (a *App) OpenWorkspace(at, line string) error {
 		why = "-i needs a terminal, and neither --json nor --no-input"
 	case a.Term.Get("EVALROUTER_TUI") == "off":
 		why = "-i opens the full-screen workspace, which EVALROUTER_TUI=off forbids"
+	case a.Term.Simple():
+		why = "-i opens the full-screen workspace, and this terminal gets plain lines (ACCESSIBLE=1, or it calls itself dumb)"
 	case err != nil:
 		why = "-i opens the full-screen workspace, and evalrouter-tui is not installed beside this program"
 	default:

@@ -1,8 +1,9 @@
-// Package history is the list of runs.
+// Package history is the list of runs, and choosing finished ones to compare.
 package history
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -26,34 +27,36 @@ type Reader interface {
 	Runs(ctx context.Context) ([]api.RunRecord, error)
 }
 
+// How many runs can be compared.
+const (
+	compareLeast = 2
+	compareMost  = 8
+)
+
 type history struct {
-	list     listing.Listing[api.RunRecord]
-	finished bool
-	clicks   listing.Opens
-	read     time.Time
+	list   listing.Listing[api.RunRecord]
+	what   route.History
+	marked []string // ids, in the order of choosing; replaced, never changed
+	clicks listing.Opens
+	read   time.Time
+	note   plain.Safe
 }
 
-// New is the list of runs, newest first; with finished only those that ended.
-func New(r Reader, finished bool) (kit.Screen, []kit.Effect) {
+// New is the list of runs, newest first.
+func New(r Reader, what route.History) (kit.Screen, []kit.Effect) {
 	type rec = api.RunRecord
-	s := history{finished: finished, list: listing.New(listing.Spec[rec]{
+	s := history{what: what, list: listing.New(listing.Spec[rec]{
 		What: "runs",
 		Load: func(ctx context.Context, _ bool) ([]rec, error) { return r.Runs(ctx) },
 		Columns: []kit.Column{
-			{Name: "RUN", Whole: true}, {Name: "STATUS", Whole: true, Drop: 1, Role: show.StatusRole}, {Name: "BENCHMARK"}, {Name: "MODEL", Drop: 2},
+			{Name: ""}, {Name: "RUN", Whole: true}, {Name: "STATUS", Whole: true, Drop: 1, Role: show.StatusRole}, {Name: "BENCHMARK"}, {Name: "MODEL", Drop: 2},
 			{Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true}, {Name: "SPENT", Right: true, Drop: 3}, {Name: "STARTED", Drop: 4},
-		},
-		Row: func(r rec) kit.Row {
-			return kit.Row{
-				plain.Line(show.Short(r.ID)), plain.Line(string(r.Status)), plain.Line(show.Profile(r)), plain.Line(r.Model.Name()),
-				plain.Line(show.Headline(r)), plain.Line(show.Kind(r.Simulated)), plain.Line(show.Money(r.SpendMicrousd)),
-				plain.Line(r.CreatedAt.Local().Format("2 Jan 15:04")),
-			}
 		},
 		Key:   func(r rec) string { return r.ID },
 		Empty: []plain.Safe{"No runs yet.", "", "Home ▸ Run a benchmark starts the first one."},
 	})}
-	if finished {
+	s.list = s.list.Drawn(s.row)
+	if what.Finished {
 		s.list = s.list.Keep(func(r rec) bool { return r.Status.Terminal() })
 	}
 	var e kit.Effect
@@ -61,10 +64,41 @@ func New(r Reader, finished bool) (kit.Screen, []kit.Effect) {
 	return s, kit.Do(e)
 }
 
-// Update filters, opens and refreshes.
+func (s history) row(r api.RunRecord) kit.Row {
+	return kit.Row{
+		s.mark(r.ID), plain.Line(show.Short(r.ID)), plain.Line(string(r.Status)), plain.Line(show.Profile(r)), plain.Line(r.Model.Name()),
+		plain.Line(show.Headline(r)), plain.Line(show.Kind(r.Simulated)), plain.Line(show.Money(r.SpendMicrousd)),
+		plain.Line(r.CreatedAt.Local().Format("2 Jan 15:04")),
+	}
+}
+
+// mark is a run's letter in the comparison that is being chosen.
+func (s history) mark(id string) plain.Safe {
+	switch i := slices.Index(s.marked, id); {
+	case i >= 0:
+		return plain.Line("[" + string(rune('A'+i)) + "]")
+	case s.what.Mark:
+		return "[ ]"
+	}
+	return ""
+}
+
+// Update filters, opens, marks and refreshes.
 func (s history) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 	var opened bool
 	s.clicks, opened = s.clicks.Click(m)
+	if p, ok := m.(kit.Press); ok {
+		s.note = ""
+		switch {
+		case p.Key == kit.Tab:
+			return s.compare()
+		case p.Key == kit.Char && p.Rune == ' ' && !s.list.Filtering(), p.Key == kit.Enter && s.what.Mark:
+			return s.toggle(), nil
+		}
+	}
+	if opened && s.what.Mark {
+		return s.toggle(), nil
+	}
 	if opened || listing.IsEnter(m) {
 		return s.open()
 	}
@@ -91,6 +125,36 @@ func (s history) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		return s, kit.Do(kit.Back{})
 	}
 	return s, effects
+}
+
+// toggle marks the run under the cursor, or takes its mark away.
+func (s history) toggle() history {
+	r, ok := s.list.Selected()
+	i := slices.Index(s.marked, r.ID)
+	switch {
+	case !ok:
+		return s
+	case i >= 0:
+		s.marked = slices.Delete(slices.Clone(s.marked), i, i+1)
+	case !r.Status.Terminal():
+		s.note = "It goes on; only runs that have ended are compared"
+		return s
+	case len(s.marked) == compareMost:
+		s.note = show.F("%d runs are the most; this one is not marked", compareMost)
+		return s
+	default:
+		s.marked = append(slices.Clone(s.marked), r.ID)
+	}
+	s.list = s.list.Drawn(s.row)
+	return s
+}
+
+func (s history) compare() (kit.Screen, []kit.Effect) {
+	if len(s.marked) < compareLeast {
+		s.note = show.F("Mark %d to %d runs of the same tasks first: Space on their rows", compareLeast, compareMost)
+		return s, nil
+	}
+	return s, kit.Do(kit.Go{To: route.Compare{Runs: s.marked}})
 }
 
 func (s history) reread() (kit.Screen, []kit.Effect) {
@@ -124,12 +188,23 @@ func (s history) View(c kit.Canvas) { s.list.View(c) }
 
 // Head names the keys of the list.
 func (s history) Head() kit.Head {
-	place := plain.Safe("Run history")
-	if s.finished {
-		place = "Results"
-	}
-	return kit.Head{Place: place, Note: s.list.Note(), Keys: []kit.Binding{
+	h := kit.Head{Place: "Run history", Note: s.note, Keys: []kit.Binding{
 		{Keys: "Type", Does: "to filter"}, {Keys: "↑↓", Does: "move"}, {Keys: "Enter", Does: "open"}, {Keys: "F5", Does: "refresh"},
+		{Keys: "Space", Does: "mark to compare"}, {Keys: "Tab", Does: "compare"},
 		{Keys: "PgUp PgDn", Does: "page; Home and End go to the first and the last row", Quiet: true},
 	}}
+	switch {
+	case s.what.Mark:
+		h.Place = "Results  Compare runs"
+		h.Keys = append([]kit.Binding{{Keys: "Space/Enter", Does: "mark"}, {Keys: "Tab", Does: "compare"}}, h.Keys[0], h.Keys[1], h.Keys[3], h.Keys[6])
+	case s.what.Finished:
+		h.Place = "Results  Single run"
+	}
+	if n := len(s.marked); h.Note == "" && n > 0 {
+		h.Note = show.F("%d of %d marked; Tab compares them", n, compareMost)
+	}
+	if h.Note == "" {
+		h.Note = s.list.Note()
+	}
+	return h
 }

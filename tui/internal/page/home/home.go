@@ -19,6 +19,7 @@ type Reader interface {
 	Benchmarks(ctx context.Context, fresh bool) ([]api.BenchmarkRecord, error)
 	Models(ctx context.Context, fresh bool) ([]api.ManagedRoute, error)
 	Runs(ctx context.Context) ([]api.RunRecord, error)
+	Groups(ctx context.Context) ([]api.GroupRecord, error)
 	Credits(ctx context.Context) (api.CreditsRecord, error)
 	// Newer is the version of a newer release, "" without one.
 	Newer(ctx context.Context) string
@@ -36,7 +37,8 @@ func items() []item {
 	return []item{
 		{"Run a benchmark", route.Benchmarks{ForRun: true}},
 		{"Run history", route.History{}},
-		{"Results", route.History{Finished: true}},
+		{"Run groups", route.Groups{}},
+		{"Results", route.Results{}},
 		{"Browse models", route.Models{}},
 		{"Browse benchmarks", route.Benchmarks{}},
 		{"Benchmark uploads", route.Uploads{}},
@@ -60,6 +62,7 @@ type home struct {
 	benchmarks part[[]api.BenchmarkRecord]
 	models     part[[]api.ManagedRoute]
 	runs       part[[]api.RunRecord]
+	groups     part[[]api.GroupRecord]
 	credits    part[api.CreditsRecord]
 	newer      newer
 	clicks     listing.Opens
@@ -88,6 +91,10 @@ func (s home) read(fresh bool) []kit.Effect {
 			v, err := r.Runs(ctx)
 			return part[[]api.RunRecord]{v, err, true}
 		}},
+		kit.Load{Name: "groups", Do: func(ctx context.Context) kit.Msg {
+			v, err := r.Groups(ctx)
+			return part[[]api.GroupRecord]{v, err, true}
+		}},
 		kit.Load{Name: "credits", Do: func(ctx context.Context) kit.Msg {
 			v, err := r.Credits(ctx)
 			return part[api.CreditsRecord]{v, err, true}
@@ -112,6 +119,8 @@ func (s home) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.models = m
 	case part[[]api.RunRecord]:
 		s.runs = m
+	case part[[]api.GroupRecord]:
+		s.groups = m
 	case part[api.CreditsRecord]:
 		s.credits = m
 	case newer:
@@ -168,20 +177,11 @@ func (s home) rows() int {
 }
 
 func (s home) beside(i int) plain.Safe {
-	switch i {
-	case 0:
-		return "quote and cap reviewed before anything is spent"
-	case 1:
-		return told(s.runs.done, s.runs.err, func() plain.Safe {
-			return show.F("%s · %d going on", show.Plural(len(s.runs.v), "run"), len(going(s.runs.v)))
-		})
-	case 2:
-		return told(s.runs.done, s.runs.err, func() plain.Safe {
-			return show.F("%s finished or stopped", show.Plural(len(s.runs.v)-len(going(s.runs.v)), "run"))
-		})
-	case 3:
-		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.models.v), "route")) })
-	case 4:
+	switch to := items()[i].to.(type) {
+	case route.Benchmarks:
+		if to.ForRun {
+			return "1-8 models; nothing is spent before a review"
+		}
 		return told(s.benchmarks.done, s.benchmarks.err, func() plain.Safe {
 			ready := 0
 			for i := range s.benchmarks.v {
@@ -191,8 +191,16 @@ func (s home) beside(i int) plain.Safe {
 			}
 			return show.F("%s ready", show.Thousands(ready))
 		})
-	}
-	switch items()[i].to.(type) {
+	case route.History:
+		return told(s.runs.done, s.runs.err, func() plain.Safe {
+			return show.F("%s · %d going on", show.Plural(len(s.runs.v), "run"), len(going(s.runs.v)))
+		})
+	case route.Groups:
+		return told(s.groups.done, s.groups.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.groups.v), "group")) })
+	case route.Results:
+		return "single run · group run · compare runs"
+	case route.Models:
+		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.models.v), "route")) })
 	case route.Uploads:
 		return "in the browser, or on the command line"
 	case route.Billing:

@@ -17,6 +17,7 @@ type hanging struct{}
 func (hanging) Benchmarks(context.Context, bool) ([]api.BenchmarkRecord, error) { return nil, nil }
 func (hanging) Models(context.Context, bool) ([]api.ManagedRoute, error)        { return nil, nil }
 func (hanging) Runs(context.Context) ([]api.RunRecord, error)                   { return nil, nil }
+func (hanging) Groups(context.Context) ([]api.GroupRecord, error)               { return nil, nil }
 func (hanging) Credits(context.Context) (api.CreditsRecord, error)              { return api.CreditsRecord{}, nil }
 
 func (hanging) Newer(ctx context.Context) string {

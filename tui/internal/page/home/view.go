@@ -62,11 +62,11 @@ func (s home) panel(w int) []kit.Line {
 // problem names the first thing that could not be read. What was not read is
 // never shown as nothing.
 func (s home) problem() []kit.Line {
-	err := errors.Join(s.runs.err, s.benchmarks.err, s.models.err, s.credits.err)
+	err := errors.Join(s.runs.err, s.groups.err, s.benchmarks.err, s.models.err, s.credits.err)
 	if err == nil {
 		return nil
 	}
-	for _, e := range []error{s.runs.err, s.benchmarks.err, s.models.err, s.credits.err} {
+	for _, e := range []error{s.runs.err, s.groups.err, s.benchmarks.err, s.models.err, s.credits.err} {
 		if e != nil {
 			return show.Problem(" Not everything could be read. F5 tries again.", e, false)
 		}

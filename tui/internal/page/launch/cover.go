@@ -7,7 +7,6 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/stat"
-	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/listing"
@@ -158,13 +157,9 @@ func (s cover) quote() (kit.Screen, []kit.Effect) {
 		s.note, s.at = why, rowCustom
 		return s, nil
 	}
-	spend, err := usd.Parse(strings.TrimSpace(s.cap.Text()))
-	switch {
-	case err != nil:
-		s.note, s.at = show.F("The cap: %s", err), rowCap
-		return s, nil
-	case spend == 0:
-		s.note, s.at = "A cap of nothing starts nothing", rowCap
+	spend, why := capOf(s.cap)
+	if why != "" {
+		s.note, s.at = why, rowCap
 		return s, nil
 	}
 	d := s.draft
@@ -177,7 +172,7 @@ func (s cover) View(c kit.Canvas) {
 	at := rowAt()
 	w, h := c.Size()
 	line := func(y int, r kit.Role, s plain.Safe) { c.Text(1, y, r, plain.Cut(s, w-2)) }
-	line(0, kit.Strong, show.F("%s   %s   reasoning: %s", s.draft.Benchmark.ID, s.draft.ModelName, show.Reasoning(s.draft.Reasoning)))
+	line(0, kit.Strong, show.F("%s   %s", s.draft.Benchmark.ID, s.who()))
 	line(2, kit.Strong, "Coverage                             differences it can show")
 	s.radio(c, rowSuggested, show.F("Suggested sample   %6s", show.Thousands(s.suggested())), detectable(s.suggested()))
 	n, err := strconv.Atoi(s.custom.Text())
@@ -193,13 +188,33 @@ func (s cover) View(c kit.Canvas) {
 	}
 	s.radio(c, rowFull, show.F("Full benchmark     %6s", count), detectable(all))
 	line(6, kit.Plain, show.F("Seed %d: the same seed draws the same tasks", seed))
-	s.mark(c, rowCap, "Spending cap       $ [         ]   hard")
+	s.mark(c, rowCap, "Spending cap       $ [         ]   hard"+s.split())
 	s.cap.View(c.Sub(0, 0, 34, at[rowCap]+1), 25, at[rowCap], s.at == rowCap)
 	s.mark(c, rowQuote, "Get the quote: nothing is started or charged by it")
 	if h > explainedFrom+2 {
 		line(explainedFrom+1, kit.Plain, "Before every call its worst price is set aside under the cap; when the")
 		line(explainedFrom+2, kit.Plain, "rest of the cap cannot cover the next call, no call is made.")
 	}
+}
+
+// who is the model with its reasoning, or the models.
+func (s cover) who() string {
+	if len(s.draft.Picks) == 1 {
+		p := s.draft.Picks[0]
+		return p.Name + "   reasoning: " + show.Reasoning(p.Reasoning)
+	}
+	var names []string
+	for _, p := range s.draft.Picks {
+		names = append(names, p.Name)
+	}
+	return show.Plural(len(names), "model") + ": " + strings.Join(names, ", ")
+}
+
+func (s cover) split() plain.Safe {
+	if len(s.draft.Picks) == 1 {
+		return ""
+	}
+	return ", for all together"
 }
 
 func (s cover) radio(c kit.Canvas, field int, label, shows plain.Safe) {

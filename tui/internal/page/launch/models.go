@@ -1,11 +1,12 @@
-// Package launch is the steps between a benchmark and its quote: the model and
-// its reasoning, then the coverage and the cap. Nothing is quoted here.
-//
-// One run takes one model: the client has no groups yet.
+// Package launch is the steps between a benchmark and its quote: one to eight
+// models and the reasoning of each, then the coverage and the cap, and, for an
+// ended run, how to go on with it. Nothing is quoted here.
 package launch
 
 import (
 	"context"
+	"fmt"
+	"maps"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
@@ -25,9 +26,8 @@ type Reader interface {
 type models struct {
 	bench  api.BenchmarkRecord
 	list   listing.Listing[api.CompatibleRoute]
-	chosen string // key of the chosen row, "" for none
-	choice *api.ReasoningChoice
-	asking *ask
+	chosen map[string]*api.ReasoningChoice // by key; replaced, never changed
+	asking *ask                            // about the row under the cursor
 	note   plain.Safe
 }
 
@@ -60,10 +60,10 @@ func (s models) row(r api.CompatibleRoute) kit.Row {
 	switch {
 	case !r.Compatible:
 		mark, think = " - ", "not runnable here: "+reason(r)
-	case key(r) == s.chosen:
+	case s.has(r):
 		mark = "[x]"
-		if s.choice != nil {
-			think = show.Reasoning(s.choice)
+		if choice := s.chosen[key(r)]; choice != nil {
+			think = show.Reasoning(choice)
 		}
 	}
 	name := r.ID
@@ -71,6 +71,11 @@ func (s models) row(r api.CompatibleRoute) kit.Row {
 		name = r.DisplayName + " (your connection)"
 	}
 	return kit.Row{mark, plain.Line(name), price(r.Pricing, true), price(r.Pricing, false), plain.Line(think), plain.Line(show.Kind(r.Simulated))}
+}
+
+func (s models) has(r api.CompatibleRoute) bool {
+	_, ok := s.chosen[key(r)]
+	return ok
 }
 
 func reason(r api.CompatibleRoute) string {
@@ -130,15 +135,30 @@ func (s models) toggle() models {
 	case !r.Compatible:
 		s.note = show.F("%s cannot run %s: %s", r.ID, s.bench.ID, reason(r))
 		return s
-	case key(r) == s.chosen:
-		s.chosen, s.choice, s.note = "", nil, "Not chosen any more"
+	case s.has(r):
+		s.chosen = maps.Clone(s.chosen)
+		delete(s.chosen, key(r))
+		s.note = show.F("%s is not chosen any more; %s", r.DisplayName, s.count())
 		return s.drawn()
+	case len(s.chosen) == route.MostModels:
+		s.note = show.F("%d models are the most; %s is not chosen", route.MostModels, r.DisplayName)
+		return s
 	}
-	if s.chosen != "" {
-		s.note = show.F("%s chosen instead: one run takes one model", r.DisplayName)
+	return s.with(r, nil).open()
+}
+
+// with is the checklist with a model chosen.
+func (s models) with(r api.CompatibleRoute, choice *api.ReasoningChoice) models {
+	s.chosen = maps.Clone(s.chosen)
+	if s.chosen == nil {
+		s.chosen = map[string]*api.ReasoningChoice{}
 	}
-	s.chosen, s.choice = key(r), nil
-	return s.drawn().open()
+	s.chosen[key(r)] = choice
+	return s.drawn()
+}
+
+func (s models) count() string {
+	return fmt.Sprintf("%d of %d chosen", len(s.chosen), route.MostModels)
 }
 
 func (s models) drawn() models {
@@ -146,15 +166,15 @@ func (s models) drawn() models {
 	return s
 }
 
-// open asks for the reasoning of the chosen model, where there is something to
-// choose.
+// open asks for the reasoning of the model under the cursor, where there is
+// something to choose.
 func (s models) open() models {
 	r, ok := s.list.Selected()
-	if !ok || key(r) != s.chosen {
+	if !ok || !s.has(r) {
 		return s
 	}
 	if s.asking = newAsk(r); s.asking == nil && s.note == "" {
-		s.note = show.F("%s chosen; reasoning: %s, nothing to choose. Tab continues", r.DisplayName, show.Controls(r.Reasoning))
+		s.note = show.F("%s chosen; reasoning: %s, nothing to choose. %s; Tab continues", r.DisplayName, show.Controls(r.Reasoning), s.count())
 	}
 	return s
 }
@@ -164,37 +184,43 @@ func (s models) answer(m kit.Msg) (models, bool) {
 	p, ok := m.(kit.Press)
 	if !ok {
 		_, pasted := m.(kit.Paste)
-		return s, pasted
+		_, clicked := m.(kit.Mouse)
+		return s, pasted || clicked // the question is about the row that it was asked for
 	}
 	if p.Key == kit.Tab {
 		return s, false
 	}
 	a, choice, done := s.asking.press(p)
 	s.asking = &a
-	if done {
-		s.asking, s.choice, s.note = nil, choice, "Tab continues"
-		s = s.drawn()
+	if r, ok := s.list.Selected(); done && ok {
+		s.asking = nil
+		s.note = show.F("%s; Tab continues", s.count())
+		s = s.with(r, choice)
 	}
 	return s, true
 }
 
 func (s models) proceed() (kit.Screen, []kit.Effect) {
+	if s.asking != nil {
+		s.note = "Choose the reasoning first: ↑↓ and Enter"
+		return s, nil
+	}
+	d := route.Draft{Benchmark: s.bench}
 	for _, r := range s.list.Items() {
-		if key(r) != s.chosen {
+		if !s.has(r) || !r.Compatible {
 			continue
 		}
-		if s.asking != nil {
-			s.note = "Choose the reasoning first: ↑↓ and Enter"
-			return s, nil
-		}
-		d := route.Draft{Benchmark: s.bench, Model: api.ModelRef{Kind: api.ManagedKind, RouteID: r.ID}, ModelName: r.DisplayName, Reasoning: s.choice, Practice: r.Simulated}
+		p := route.Pick{Model: api.ModelRef{Kind: api.ManagedKind, RouteID: r.ID}, Name: r.DisplayName, Reasoning: s.chosen[key(r)], Practice: r.Simulated}
 		if r.ConnectionID != nil {
-			d.Model = api.ModelRef{Kind: api.ConnectionKind, ConnectionID: *r.ConnectionID}
+			p.Model = api.ModelRef{Kind: api.ConnectionKind, ConnectionID: *r.ConnectionID}
 		}
-		return s, kit.Do(kit.Go{To: route.Cover{Draft: d}})
+		d.Picks = append(d.Picks, p)
 	}
-	s.note = "Choose a model first: Space or Enter on its row"
-	return s, nil
+	if len(d.Picks) == 0 {
+		s.note = "Choose a model first: Space or Enter on its row"
+		return s, nil
+	}
+	return s, kit.Do(kit.Go{To: route.Cover{Draft: d}})
 }
 
 // View draws the list, and the question below it.
@@ -212,8 +238,8 @@ func (s models) View(c kit.Canvas) {
 
 // Head names the keys of the checklist.
 func (s models) Head() kit.Head {
-	h := kit.Head{Place: show.F("Run  2/4  Model for %s", s.bench.ID), Note: s.note, Keys: []kit.Binding{
-		{Keys: "Space/Enter", Does: "toggle"}, {Keys: "Tab", Does: "continue"}, {Keys: "Type", Does: "to filter"}, {Keys: "F5", Does: "refresh"},
+	h := kit.Head{Place: show.F("Run  2/4  Models for %s", s.bench.ID), Note: s.note, Keys: []kit.Binding{
+		{Keys: "Space/Enter", Does: "toggle"}, {Keys: "Tab", Does: s.onward()}, {Keys: "Type", Does: "to filter"}, {Keys: "F5", Does: "refresh"},
 		{Keys: "→", Does: "opens the reasoning of the chosen model", Quiet: true},
 	}}
 	if s.asking != nil {
@@ -222,5 +248,15 @@ func (s models) Head() kit.Head {
 	if h.Note == "" {
 		h.Note = s.list.Note()
 	}
+	if h.Note == "" && len(s.chosen) > 0 {
+		h.Note = show.F("%s", s.count())
+	}
 	return h
+}
+
+func (s models) onward() plain.Safe {
+	if len(s.chosen) < 2 {
+		return "continue"
+	}
+	return show.F("continue with %d models", len(s.chosen))
 }

@@ -59,19 +59,20 @@ func (s live) lines(w int) []kit.Line {
 		{Text: show.F(" %s   %s%s", show.Profile(r), r.Model.Name(), kind), Role: kit.Strong},
 		{Text: show.F(" %s   %s", show.Status(r), clock(s.update.Elapsed)), Role: show.StatusRole(plain.Line(string(r.Status)))},
 	}
+	out = append(out, s.trouble()...) // on a small screen too
 	count := fmt.Sprintf("  %s of %s", show.Thousands(done), show.Thousands(r.PlannedCount))
 	out = append(out, kit.Line{Text: " " + show.Progress(max(w-len(count)-3, 5), done, r.PlannedCount) + plain.Line(count)})
 	out = append(out, show.Pairs(w, [2]string{"Money", money(r)}, [2]string{"Billed apart", metered(r)})...)
 	out = append(out, s.score(w)...)
 	outcomes, _ := show.Outcomes(r.Outcomes)
 	out = append(out, show.Pairs(w, [2]string{"Outcomes", outcomes}, [2]string{"Why", show.Text(r.TerminalDetail)})...)
-	return append(out, s.trouble()...)
+	return out
 }
 
 func money(r api.RunRecord) string {
 	s := fmt.Sprintf("%s spent · %s reserved · cap %s", show.Money(r.SpendMicrousd), show.Money(r.ReservedMicrousd), show.Money(r.CapMicrousd))
 	if r.CapMicrousd > 0 {
-		s += fmt.Sprintf(" · %d %% of it used", int64(r.SpendMicrousd)*100/int64(r.CapMicrousd))
+		s += fmt.Sprintf(" (%d %%)", int64(r.SpendMicrousd)*100/int64(r.CapMicrousd))
 	}
 	return s
 }
@@ -90,7 +91,7 @@ func (s live) score(w int) []kit.Line {
 	if h == nil || h.Denominator == 0 {
 		return show.Pairs(w, [2]string{"So far", "no score yet"})
 	}
-	label, mark := "So far", "   interim, still moving"
+	label, mark := "So far", "   interim"
 	if r.Status.Terminal() {
 		label, mark = "Score", ""
 	}
@@ -107,10 +108,9 @@ func (s live) trouble() (out []kit.Line) {
 	u := s.update
 	switch {
 	case s.err != nil:
-		out = append(out, kit.Line{})
 		out = append(out, show.Problem(" Not watching any more.", s.err, false)...)
 	case u.Down > 0:
-		out = append(out, kit.Line{}, kit.Line{Role: kit.Warn, Text: show.F(" Not connected for %s, trying again in %s. %s",
+		out = append(out, kit.Line{Role: kit.Warn, Text: show.F(" Not connected for %s, trying again in %s. %s",
 			clock(u.Down), u.Retry.Round(time.Second), flow.Cause(u.Cause))})
 		out = append(out, kit.Line{Text: " These figures are the last that were read. The run goes on, and its cap still holds."})
 	}

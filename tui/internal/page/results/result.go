@@ -23,6 +23,7 @@ const (
 	viewSamples = "View samples"
 	saveReport  = "Save report"
 	openReport  = "Open report in browser"
+	resume      = "Resume"
 )
 
 // Reader reads results and saves them.
@@ -123,6 +124,9 @@ func (s result) offered() result {
 		return s
 	}
 	items := []kit.Action{{Label: viewSamples, Key: 's'}, {Label: saveReport, Key: 'w'}}
+	if s.got.run.Resume.Status == "available" {
+		items = append(items, kit.Action{Label: resume, Key: 'r'})
+	}
 	if s.got.run.Links.Report != nil {
 		items = append(items, kit.Action{Label: openReport, Key: 'b'})
 	}
@@ -145,6 +149,8 @@ func (s result) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	switch chosen {
 	case viewSamples:
 		return s, kit.Do(kit.Go{To: route.Samples{Run: s.id}})
+	case resume:
+		return s, kit.Do(kit.Go{To: route.Continue{Run: s.got.run}})
 	case openReport:
 		return s, kit.Do(kit.Browse{URL: *s.got.run.Links.Report})
 	case saveReport:
@@ -200,6 +206,9 @@ func (s result) Head() kit.Head {
 	}}
 	if h.Note == "" {
 		h.Note = "Stays here until you choose"
+	}
+	if s.got != nil && s.got.err == nil && s.got.run.Resume.Status == "available" {
+		h.Keys = append(h.Keys, kit.Binding{Keys: "R", Does: "resume"})
 	}
 	return h
 }

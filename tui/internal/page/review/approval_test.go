@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"flag"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -14,10 +15,20 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
 
+// sequences is how many random ones of each kind are played; 100,000 by
+// "scripts/prove approval".
+var sequences = flag.Int("sequences", 34_000, "random sequences of events at each kind of review")
+
 // nobody launches nothing: these tests bring the launch's messages themselves.
 type nobody struct{}
 
 func (nobody) Launch(context.Context, route.Draft, flow.Desk) (flow.Launched, error) {
+	return flow.Launched{}, nil
+}
+func (nobody) LaunchGroup(context.Context, route.Draft, flow.GroupDesk) (flow.LaunchedGroup, error) {
+	return flow.LaunchedGroup{}, nil
+}
+func (nobody) Resume(context.Context, route.Plan, flow.ResumeDesk) (flow.Launched, error) {
 	return flow.Launched{}, nil
 }
 func (nobody) Credits(context.Context) (api.CreditsRecord, error) { return api.CreditsRecord{}, nil }
@@ -54,25 +65,45 @@ func (j *judge) enter(at time.Time, onPrice bool) bool {
 }
 
 // A start request exists only after two deliberate Enters on the price row,
-// whatever else happens in between: 100,000 random sequences of keys, pastes,
+// whatever else happens in between: more than 100,000 random sequences of keys, pastes,
 // resizes, clicks, lost focus, refreshed credit, new quotes and expiry.
 func TestApproval_TRN17_RandomSequences(t *testing.T) {
 	t.Parallel()
-	starts, falseStarts := 0, 0
-	for seed := range uint64(100_000) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		s, wrong := play(r)
-		starts += s
-		falseStarts += wrong
-		if wrong > 0 {
-			t.Fatalf("seed %d starts without two deliberate Enters", seed)
-		}
+	cap := 5 * usd.Dollar
+	run := api.QuoteRecord{MaxChargeMicrousd: &cap}
+	half := cap / 2
+	several := api.GroupQuoteRecord{MaxChargeMicrousd: &cap, Members: []api.GroupQuoteMember{{MaxChargeMicrousd: &half}, {MaxChargeMicrousd: &half}}}
+	for kind, tt := range []struct {
+		name  string
+		begin func(*game) (kit.Screen, []kit.Effect)
+		offer offer
+	}{
+		{"one run", func(g *game) (kit.Screen, []kit.Effect) {
+			return New(nobody{}, g.clock, route.Draft{Cap: cap, Picks: make([]route.Pick, 1)})
+		}, ofRun(run)},
+		{"a group", func(g *game) (kit.Screen, []kit.Effect) {
+			return New(nobody{}, g.clock, route.Draft{Cap: cap, Picks: make([]route.Pick, 2)})
+		}, ofGroup(several)},
+		{"a resume", func(g *game) (kit.Screen, []kit.Effect) { return Resume(nobody{}, g.clock, route.Plan{Cap: cap}) }, ofResume(run)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			starts := 0
+			for seed := range uint64(*sequences) {
+				g := &game{r: rand.New(rand.NewPCG(seed, uint64(7+kind))), now: time.Date(2026, 11, 29, 14, 0, 0, 0, time.UTC), base: tt.offer}
+				g.screen, _ = tt.begin(g)
+				g.play(cap)
+				if starts += g.starts; g.wrong > 0 {
+					t.Fatalf("seed %d starts without two deliberate Enters", seed)
+				}
+			}
+			// The sequences are worth nothing if none of them gets to the end.
+			if starts < *sequences/100 {
+				t.Errorf("only %d of the sequences start anything", starts)
+			}
+			t.Logf("%d of %d sequences started, none falsely", starts, *sequences)
+		})
 	}
-	// The sequences are worth nothing if none of them gets to the end.
-	if starts < 1000 {
-		t.Errorf("only %d of the sequences start anything", starts)
-	}
-	t.Logf("%d of 100,000 sequences started, %d falsely", starts, falseStarts)
 }
 
 // game is one sequence: the screen under test, the judge and what happened.
@@ -81,15 +112,16 @@ type game struct {
 	now     time.Time
 	screen  kit.Screen
 	judge   judge
+	base    offer
 	allowed bool
 	starts  int
 	wrong   int
 }
 
-func play(r *rand.Rand) (starts, wrong int) {
-	cap := 5 * usd.Dollar
-	g := &game{r: r, now: time.Date(2026, 11, 29, 14, 0, 0, 0, time.UTC)}
-	g.screen, _ = New(nobody{}, func() time.Time { return g.now }, route.Draft{Cap: cap})
+func (g *game) clock() time.Time { return g.now }
+
+func (g *game) play(cap usd.Micro) {
+	r := g.r
 	g.send(kit.Resize{W: 80, H: 19})
 	for range 4 + r.IntN(16) {
 		g.now = g.now.Add(time.Duration(r.IntN(8)) * 130 * time.Millisecond)
@@ -98,7 +130,6 @@ func play(r *rand.Rand) (starts, wrong int) {
 		}
 		g.step(cap)
 	}
-	return g.starts, g.wrong
 }
 
 func (g *game) send(m kit.Msg) {
@@ -177,8 +208,9 @@ func (g *game) offer(cap usd.Micro) {
 		g.screen, _ = g.screen.Update(credits{record: api.CreditsRecord{AvailableMicrousd: 2 * cap}})
 	}
 	g.judge.asked, g.judge.ends = g.now, g.now.Add(time.Duration(life)*time.Second)
-	q := api.QuoteRecord{MaxChargeMicrousd: &cap, ExpiresIn: life}
-	g.send(asked{quote: q, at: g.now, answer: g.answered})
+	q := g.base
+	q.expiresIn = life
+	g.send(asked{offer: q, at: g.now, answer: g.answered})
 }
 
 func TestApprovalTable(t *testing.T) {

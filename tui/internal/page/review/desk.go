@@ -2,37 +2,38 @@ package review
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
 
+// What a launch says to the screen.
 type (
-	// quoted is a quote to show.
-	quoted struct {
-		quote api.QuoteRecord
-		at    time.Time
-	}
+	// quoted is an offer that cannot be approved yet.
+	quoted struct{ offer offer }
 	// asked is the question that spends.
 	asked struct {
-		quote  api.QuoteRecord
-		before *api.QuoteRecord
+		offer  offer
+		before *offer
 		at     time.Time
 		answer func(bool)
 	}
-	// repeated asks whether to do again what has just ended.
-	repeated struct {
-		run    api.RunRecord
-		answer func(bool)
+	// question is any other one, which spends nothing.
+	question struct {
+		text, yes plain.Safe
+		answer    func(bool)
 	}
 	noted struct{ text string }
-	// ended is what the launch led to.
+	// ended is what the launch led to: a place, or an error.
 	ended struct {
-		out flow.Launched
+		to  any
 		err error
 	}
 )
@@ -43,27 +44,6 @@ type desk struct {
 	emit func(kit.Msg)
 	now  func() time.Time
 	cap  usd.Micro
-}
-
-var _ flow.Desk = desk{}
-
-// Quoted shows the quote.
-func (d desk) Quoted(_ context.Context, q api.QuoteRecord) error {
-	d.emit(quoted{q, d.now()})
-	return nil
-}
-
-// Cap is what was chosen before.
-func (d desk) Cap(context.Context, api.QuoteRecord) (usd.Micro, error) { return d.cap, nil }
-
-// Approve asks for the two Enters.
-func (d desk) Approve(ctx context.Context, q api.QuoteRecord, before *api.QuoteRecord) (bool, error) {
-	return d.ask(ctx, func(answer func(bool)) kit.Msg { return asked{q, before, d.now(), answer} })
-}
-
-// Repeat asks whether to start again.
-func (d desk) Repeat(ctx context.Context, run api.RunRecord) (bool, error) {
-	return d.ask(ctx, func(answer func(bool)) kit.Msg { return repeated{run, answer} })
 }
 
 // Note tells.
@@ -83,4 +63,112 @@ func (d desk) ask(ctx context.Context, question func(answer func(bool)) kit.Msg)
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
+}
+
+func (d desk) approve(ctx context.Context, o offer, before *offer) (bool, error) {
+	return d.ask(ctx, func(answer func(bool)) kit.Msg { return asked{o, before, d.now(), answer} })
+}
+
+// again asks whether to do once more what has just ended.
+func (d desk) again(ctx context.Context, what, id string, status api.RunStatus) (bool, error) {
+	return d.ask(ctx, func(answer func(bool)) kit.Msg {
+		return question{
+			show.F("%s %s did the same and has just ended (%s).", what, show.Short(id), status),
+			"Run it again, as separate work (a quote comes first)", answer,
+		}
+	})
+}
+
+// runDesk is the desk of one run.
+type runDesk struct{ desk }
+
+var _ flow.Desk = runDesk{}
+
+// Quoted shows the quote.
+func (d runDesk) Quoted(_ context.Context, q api.QuoteRecord) error {
+	d.emit(quoted{ofRun(q)})
+	return nil
+}
+
+// Cap is what was chosen before.
+func (d runDesk) Cap(context.Context, api.QuoteRecord) (usd.Micro, error) { return d.cap, nil }
+
+// Approve asks for the two Enters.
+func (d runDesk) Approve(ctx context.Context, q api.QuoteRecord, before *api.QuoteRecord) (bool, error) {
+	var old *offer
+	if before != nil {
+		o := ofRun(*before)
+		old = &o
+	}
+	return d.approve(ctx, ofRun(q), old)
+}
+
+// Repeat asks whether to start again.
+func (d runDesk) Repeat(ctx context.Context, run api.RunRecord) (bool, error) {
+	return d.again(ctx, "Run", run.ID, run.Status)
+}
+
+// groupDesk is the desk of a group.
+type groupDesk struct{ desk }
+
+var _ flow.GroupDesk = groupDesk{}
+
+// Quoted shows the quote.
+func (d groupDesk) Quoted(_ context.Context, q api.GroupQuoteRecord) error {
+	d.emit(quoted{ofGroup(q)})
+	return nil
+}
+
+// Cap is what was chosen before.
+func (d groupDesk) Cap(context.Context, api.GroupQuoteRecord) (usd.Micro, error) { return d.cap, nil }
+
+// Approve asks for the two Enters.
+func (d groupDesk) Approve(ctx context.Context, q api.GroupQuoteRecord, before *api.GroupQuoteRecord) (bool, error) {
+	var old *offer
+	if before != nil {
+		o := ofGroup(*before)
+		old = &o
+	}
+	return d.approve(ctx, ofGroup(q), old)
+}
+
+// Repeat asks whether to start again.
+func (d groupDesk) Repeat(ctx context.Context, g api.GroupRecord) (bool, error) {
+	return d.again(ctx, "Group", g.ID, g.Status)
+}
+
+// resumeDesk is the desk of a continuation.
+type resumeDesk struct{ desk }
+
+var _ flow.ResumeDesk = resumeDesk{}
+
+// Quoted shows the quote.
+func (d resumeDesk) Quoted(_ context.Context, q api.QuoteRecord) error {
+	d.emit(quoted{ofResume(q)})
+	return nil
+}
+
+// Cap is what was chosen before.
+func (d resumeDesk) Cap(context.Context, api.QuoteRecord) (usd.Micro, error) { return d.cap, nil }
+
+// LeaveOut asks for the one thing that no later resume can take back.
+func (d resumeDesk) LeaveOut(ctx context.Context, q api.QuoteRecord) (bool, error) {
+	n := show.Plural(q.Continuation.LeftOut.Cells, "task")
+	return d.ask(ctx, func(answer func(bool)) kit.Msg {
+		return question{
+			show.F("%s would stay out of this and every later resume: %s.", n, leftOut(q.Continuation.LeftOut)),
+			show.F("Leave %s out, for good (nothing starts yet)", n), answer,
+		}
+	})
+}
+
+// Newest tells that another run of the chain is the one to go on with.
+func (d resumeDesk) Newest(_ context.Context, asked string, newest api.RunRecord) error {
+	d.Note(fmt.Sprintf("Run %s was resumed before. This is about the newest run of its chain, %s (%s).", show.Short(asked), show.Short(newest.ID), newest.Status))
+	return nil
+}
+
+// Approve asks for the two Enters.
+func (d resumeDesk) Approve(ctx context.Context, q api.QuoteRecord, _ bool) (bool, error) {
+	return d.approve(ctx, ofResume(q), nil)
 }

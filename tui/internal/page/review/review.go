@@ -9,20 +9,12 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
-	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
-	"github.com/evalrouter/evalrouter/tui/internal/route"
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
-
-// Launcher starts runs and reads money.
-type Launcher interface {
-	Launch(ctx context.Context, d route.Draft, desk flow.Desk) (flow.Launched, error)
-	Credits(ctx context.Context) (api.CreditsRecord, error)
-}
 
 // Rows that can be chosen.
 const (
@@ -40,13 +32,14 @@ type credits struct {
 type review struct {
 	launcher Launcher
 	now      func() time.Time // for the desk; the screen itself reads no clock
-	draft    route.Draft
-	quote    *api.QuoteRecord
-	before   *api.QuoteRecord
+	work     work
+	spend    usd.Micro // the cap that was chosen
+	offer    *offer
+	before   *offer
 	credit   *credits
 	approval approval
 	answer   func(bool)
-	repeat   *repeated
+	question *question
 	err      error
 	notes    []string
 	at       int
@@ -58,17 +51,16 @@ type review struct {
 	w, h     int
 }
 
-// New asks for the quote of a draft and for the credit.
-func New(l Launcher, now func() time.Time, d route.Draft) (kit.Screen, []kit.Effect) {
-	s := review{launcher: l, now: now, draft: d}
+func begin(l Launcher, now func() time.Time, spend usd.Micro, w work) (kit.Screen, []kit.Effect) {
+	s := review{launcher: l, now: now, work: w, spend: spend}
 	return s, append(s.launch(), s.money())
 }
 
 func (s review) launch() []kit.Effect {
-	l, now, d := s.launcher, s.now, s.draft
+	w, now, spend := s.work, s.now, s.spend
 	return kit.Do(kit.Follow{Name: "launch", Do: func(ctx context.Context, emit func(kit.Msg)) {
-		out, err := l.Launch(ctx, d, desk{emit, now, d.Cap})
-		emit(ended{out, err})
+		to, err := w.launch(ctx, spend, desk{emit, now, spend})
+		emit(ended{to, err})
 	}})
 }
 
@@ -82,7 +74,7 @@ func (s review) money() kit.Effect {
 
 // afresh forgets the quote and asks for another one.
 func (s review) afresh() (kit.Screen, []kit.Effect) {
-	s.quote, s.before, s.answer, s.repeat, s.err = nil, nil, nil, nil, nil
+	s.offer, s.before, s.answer, s.question, s.err = nil, nil, nil, nil, nil
 	s.approval, s.notes, s.at, s.credit = approval{}, nil, rowPrice, nil
 	return s, append(s.launch(), s.money())
 }
@@ -127,15 +119,15 @@ func (s review) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 func (s review) told(m kit.Msg) (kit.Screen, []kit.Effect) {
 	switch m := m.(type) {
 	case quoted:
-		s.quote = &m.quote
+		s.offer = &m.offer
 	case asked:
-		s.quote, s.before, s.answer = &m.quote, m.before, m.answer
-		s.approval = offered(m.at, m.at.Add(time.Duration(m.quote.ExpiresIn)*time.Second))
+		s.offer, s.before, s.answer = &m.offer, m.before, m.answer
+		s.approval = offered(m.at, m.at.Add(time.Duration(m.offer.expiresIn)*time.Second))
 		s.approval.shown = s.painted
 		s.at = rowPrice
 		s = s.weighed()
-	case repeated:
-		s.repeat, s.at = &m, rowCancel
+	case question:
+		s.question, s.at = &m, rowCancel
 	case noted:
 		s.notes = append(append([]string{}, s.notes...), m.text)
 	case credits:
@@ -150,36 +142,54 @@ func (s review) told(m kit.Msg) (kit.Screen, []kit.Effect) {
 func (s review) finished(m ended) (kit.Screen, []kit.Effect) {
 	settled := kit.Behind{Key: "start"}
 	if m.err != nil {
-		s.err, s.answer, s.approval, s.repeat = m.err, nil, approval{}, nil
+		s.err, s.answer, s.approval, s.question = m.err, nil, approval{}, nil
 		return s, kit.Do(settled)
 	}
-	return s, kit.Do(settled, kit.Go{To: route.Live{ID: m.out.Run.ID}, Only: true})
+	return s, kit.Do(settled, kit.Go{To: m.to, Only: true})
 }
 
 // weighed holds the credit against the cap. A balance that could not be read is
 // no shortfall: the service decides at admission in any case.
 func (s review) weighed() review {
-	free, known := s.free()
-	s.approval = s.approval.short(known && free < s.cap())
+	short := false
+	for _, p := range s.purses() {
+		short = short || p.free < p.holds
+	}
+	s.approval = s.approval.short(short)
 	return s
 }
 
 func (s review) cap() usd.Micro {
-	if s.quote != nil && s.quote.MaxChargeMicrousd != nil {
-		return *s.quote.MaxChargeMicrousd
+	if s.offer != nil && s.offer.cap != nil {
+		return *s.offer.cap
 	}
-	return s.draft.Cap
+	return s.spend
 }
 
-// free is the credit that can pay for this run.
-func (s review) free() (usd.Micro, bool) {
-	if s.credit == nil || s.credit.err != nil {
-		return 0, false
+// purse is one kind of credit, with what the cap holds of it.
+type purse struct {
+	kind        string
+	free, holds usd.Micro
+}
+
+// purses are the kinds of credit that pay for the offer, none while they are not
+// known. Practice credit pays for practice routes where the service has it.
+func (s review) purses() []purse {
+	if s.credit == nil || s.credit.err != nil || s.offer == nil {
+		return nil
 	}
-	if p := s.credit.record.Practice; p != nil && s.draft.Practice {
-		return p.AvailableMicrousd, true
+	c, practice, credit := s.credit.record, s.offer.practice, s.offer.credit
+	if c.Practice == nil {
+		credit, practice = credit+practice, 0
 	}
-	return s.credit.record.AvailableMicrousd, true
+	var out []purse
+	if practice > 0 {
+		out = append(out, purse{"of practice credit free", c.Practice.AvailableMicrousd, practice})
+	}
+	if credit > 0 {
+		out = append(out, purse{"free", c.AvailableMicrousd, credit})
+	}
+	return out
 }
 
 func (s review) mouse(m kit.Mouse) review {
@@ -232,9 +242,9 @@ func (s review) enter(p kit.Press) (kit.Screen, []kit.Effect) {
 		return s.chosen()
 	}
 	switch {
-	case s.repeat != nil:
-		answer := s.repeat.answer
-		s.repeat = nil
+	case s.question != nil:
+		answer := s.question.answer
+		s.question = nil
 		answer(true)
 		return s, nil
 	case s.approval.stage == expired || s.err != nil && s.approval.stage == closed:
@@ -248,7 +258,7 @@ func (s review) enter(p kit.Press) (kit.Screen, []kit.Effect) {
 		return s, nil
 	}
 	s.answer(true)
-	return s, kit.Do(kit.Behind{Key: "start", Line: "A start was sent and no answer came yet. The same run in the workspace or on the command line finds it, and starts nothing twice."})
+	return s, kit.Do(kit.Behind{Key: "start", Line: s.work.sent})
 }
 
 // chosen is Enter on one of the other rows.
@@ -258,7 +268,7 @@ func (s review) chosen() (kit.Screen, []kit.Effect) {
 		s.note = "Already sent; it cannot be taken back here"
 	case s.at == rowCancel:
 		return s, kit.Do(kit.Back{})
-	case s.repeat == nil:
+	case s.question == nil:
 		in := kit.NewInput(strings.TrimPrefix(s.cap().String(), "$"))
 		s.amount = &in
 	}
@@ -285,7 +295,7 @@ func (s review) typing(p kit.Press) (kit.Screen, []kit.Effect) {
 			s.amount, s.at, s.note = nil, rowPrice, "The same amount: this quote stays"
 			return s, nil
 		}
-		s.amount, s.draft.Cap = nil, m
+		s.amount, s.spend = nil, m
 		return s.afresh()
 	}
 	in, _ := s.amount.Update(p)

@@ -142,11 +142,11 @@ func statusCommand(a *command.App) *argv.Command {
 	c := &statusCmd{App: a}
 	fs := argv.NewFlags("status")
 	fs.Bool(&c.watch, "watch", "follow until every member has ended")
-	fs.Bool(&c.pick, "interactive", "choose a member and show it").WithShort('i')
+	fs.Bool(&c.pick, "interactive", "choose a member and open it").WithShort('i')
 	c.how.Declare(fs)
 	return &argv.Command{
 		Name: "status", Args: "GROUP", Short: "Show a group with each of its members", Flags: fs,
-		Long:     "Leaving a watch stops nothing.",
+		Long:     "Leaving a watch stops nothing. -i opens the workspace at the group where it is\ninstalled, and asks for a member in lines elsewhere.",
 		Examples: []string{"evalrouter group status 3f2a9c", "evalrouter group status 3f2a9c --watch"},
 		Exec:     c.exec,
 	}
@@ -162,6 +162,9 @@ func (c *statusCmd) exec(ctx context.Context, args []string) error {
 	id, err := One(ctx, c.App, args)
 	if err != nil {
 		return err
+	}
+	if c.pick && c.HasWorkspace() && len(id) == fullID {
+		return c.OpenWorkspace("group:"+id, "evalrouter group status "+command.Short(id))
 	}
 	client, err := c.Client(ctx)
 	if err != nil {
