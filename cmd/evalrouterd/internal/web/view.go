@@ -55,7 +55,7 @@ func tabs(here string, at core.Membership) []tab {
 
 // pageNames lists the templates.
 func pageNames() []string {
-	return []string{"register", "login", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing"}
+	return []string{"register", "login", "forgotten", "reset", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing"}
 }
 
 func parse() (map[string]*template.Template, error) {
