@@ -108,7 +108,7 @@ func (c *core) renew(ctx context.Context, p *prepared) bool {
 // definitive says that the service answered and did not do it: with the same
 // idempotency key it would have replayed an earlier success.
 func definitive(e *Error) bool {
-	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests &&
+	return e.Status >= 400 && e.Status < 500 && (e.Status != http.StatusTooManyRequests || e.Code.Full()) &&
 		e.Status != http.StatusRequestTimeout && e.Code != api.OperationInProgress
 }
 
@@ -163,7 +163,7 @@ func (c *core) refused(p prepared, res *http.Response) attempt {
 		e.Problem = readProblem(b, res.StatusCode, p.secrets)
 	}
 	e.RequestID = requestID(res.Header.Get("X-Request-Id"), p.secrets)
-	return attempt{err: e, again: retryable(res.StatusCode), uncertain: res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout}
+	return attempt{err: e, again: retryable(res.StatusCode) && !e.Code.Full(), uncertain: res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout}
 }
 
 func retryable(status int) bool {

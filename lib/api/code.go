@@ -4,6 +4,10 @@ package api
 // errors.Is(err, api.QuoteExpired) reads as it should.
 type Code string
 
+// Full says that somebody has as many of something as they may have at once: it
+// is a definite answer, and asking again in a moment brings the same one.
+func (c Code) Full() bool { return c == TooManyRuns || c == TooManyQuotes }
+
 // Error is the code itself.
 func (c Code) Error() string { return string(c) }
 
@@ -72,6 +76,8 @@ const (
 	SpendCeilingReached     Code = "spend_ceiling_reached"
 	StorageFull             Code = "storage_full"
 	StorageLow              Code = "storage_low"
+	TooManyQuotes           Code = "too_many_quotes"
+	TooManyRuns             Code = "too_many_runs"
 	TraceHeld               Code = "trace_held"
 	TraceTooLarge           Code = "trace_too_large"
 	Unauthenticated         Code = "unauthenticated"

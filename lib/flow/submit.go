@@ -75,7 +75,7 @@ func Outage(err error) bool {
 	case api.NetworkError, api.RequestTimeout:
 		return true
 	}
-	return e.Status == 429 || e.Status >= 500
+	return e.Status == 429 && !e.Code.Full() || e.Status >= 500
 }
 
 func retryAfter(err error) time.Duration {

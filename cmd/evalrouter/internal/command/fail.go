@@ -144,6 +144,9 @@ func (r *Report) fromCall(err error, e *evalrouter.Error, outermost bool) {
 			r.facts = append(r.facts, "add credit at "+url)
 		}
 		r.next("evalrouter credits")
+	case api.TooManyRuns:
+		r.facts = append(r.facts, "repeating the same command later submits the same quote, once")
+		r.next("evalrouter status")
 	case api.CapBelowMinimum:
 		r.amount("the smallest cap that pays for one task is %s", e.Detail("minimum_cap_microusd"))
 		r.facts = append(r.facts, "nothing was started or charged")

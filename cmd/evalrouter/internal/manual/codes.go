@@ -81,6 +81,8 @@ func serviceProblems() []Problem {
 		{api.QuoteAlreadyAccepted, 409, "A run was started from this quote with another key.", "The run that the error names is charged under its cap, and no other was started.", "evalrouter wait RUN"},
 		{api.QuoteExpired, 410, "The quote is over.", free, "Ask for a new quote; running the same command does."},
 		{api.QuoteStale, 409, "What the quote was made from has changed.", free, "Ask for a new quote."},
+		{api.TooManyQuotes, 429, "The workspace has as many open quotes as it may have.", free, "They expire within half an hour; ask for fewer, or accept one."},
+		{api.TooManyRuns, 429, "The workspace has as many runs going on as it may have.", free, "Wait for one to end, or cancel one; the same command then submits the same quote, once."},
 		{api.RateLimited, 429, "Too many requests in a short time.", free, "Wait as long as the error says, then repeat."},
 		{api.ReasoningUnsupported, 422, "The route does not offer that reasoning setting.", free, "Leave --reasoning out, or choose what the route offers."},
 		{api.RequestTooLarge, 413, "The request is larger than the service takes.", free, "Send less."},

@@ -9,6 +9,7 @@ import (
 
 // Changes wakes whoever follows a run. It is safe for concurrent use.
 type Changes struct {
+	*Followers
 	mu      sync.Mutex
 	watched map[core.RunID]map[*watcher]bool
 }
@@ -16,7 +17,9 @@ type Changes struct {
 type watcher struct{ changed chan struct{} }
 
 // New has nobody to wake.
-func New() *Changes { return &Changes{watched: map[core.RunID]map[*watcher]bool{}} }
+func New(f *Followers) *Changes {
+	return &Changes{Followers: f, watched: map[core.RunID]map[*watcher]bool{}}
+}
 
 // Watch gives a channel that is closed at the next change of a run.
 func (c *Changes) Watch(run core.RunID) (<-chan struct{}, func()) {

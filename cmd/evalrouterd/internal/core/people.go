@@ -80,7 +80,20 @@ type Registration struct {
 	ExpiresAt Micros
 }
 
-// MaxCodeTries is how many wrong codes end a registration.
+// Reset is that somebody asked for another password.
+type Reset struct {
+	ID        string
+	Browser   []byte // MAC of the browser's secret
+	Email     string
+	Code      []byte // MAC of the mailed code; of nothing that was mailed where there is no account
+	Tries     int
+	Address   string
+	CreatedAt Micros
+	ExpiresAt Micros
+}
+
+// MaxCodeTries is how many wrong codes end a registration, or a request for
+// another password.
 const MaxCodeTries = 5
 
 // Membership is a workspace as one of its members sees it.

@@ -51,6 +51,8 @@ const (
 	SourceTooLarge         Code = "source_too_large"
 	SpendCeilingReached    Code = "spend_ceiling_reached"
 	StorageLow             Code = "storage_low"
+	TooManyQuotes          Code = "too_many_quotes"
+	TooManyRuns            Code = "too_many_runs"
 	TraceHeld              Code = "trace_held"
 	TraceTooLarge          Code = "trace_too_large"
 	UnboundedModelCost     Code = "unbounded_model_cost"

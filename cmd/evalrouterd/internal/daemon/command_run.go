@@ -9,6 +9,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/engine"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/logbook"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 )
 
 func serveCommand(f *flagSet) action {
@@ -17,6 +18,7 @@ func serveCommand(f *flagSet) action {
 	grace := f.DurationLong("grace", defaultGrace, "`TIME` to wait for calls in flight when stopping")
 	providers := f.StringLong("providers", "", "the `FILE` of managed routes; without it, providers.yaml in the data directory, if it is there")
 	calls := f.IntLong("workspace-calls", engine.DefaultWorkspaceCalls, "how many tasks of one workspace this process has in flight at most, a `NUMBER`")
+	active := f.IntLong("workspace-runs", activeRuns, "how many runs of one workspace may go on at once, a `NUMBER`; 0 for any")
 	share := f.sharing()
 	own, face, people := f.private(), f.facing(), f.signIn()
 	private := f.StringListLong("allow-private", "a private `HOST:PORT` that connections may reach; repeat it for more")
@@ -32,6 +34,9 @@ func serveCommand(f *flagSet) action {
 		if *calls < 1 {
 			return refuse("invalid_input", "--workspace-calls is at least 1; nothing was started")
 		}
+		if *active < 0 {
+			return refuse("invalid_input", "--workspace-runs is 0 or more; nothing was started")
+		}
 		mine, err := own()
 		if err != nil {
 			return err
@@ -45,7 +50,7 @@ func serveCommand(f *flagSet) action {
 			return err
 		}
 		r := runner{
-			sys: sys, at: at, calls: *calls, own: mine, signIn: who, facing: facing, providers: *providers, private: *private, grace: *grace, log: logbook.New(sys.Stderr, *verbose),
+			sys: sys, at: at, calls: *calls, bounds: allowance.Bounds{ActiveRuns: *active, OpenQuotes: openQuotes}, own: mine, signIn: who, facing: facing, providers: *providers, private: *private, grace: *grace, log: logbook.New(sys.Stderr, *verbose),
 		}
 		return at.explain(r.serve(ctx, *addr, netguard.Policy{AllowPrivate: *private}, shared))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/logbook"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -57,6 +58,8 @@ type runner struct {
 	own        ownData
 	signIn     signIn
 	grace      time.Duration
+	// bounds are those of each workspace.
+	bounds allowance.Bounds
 	// calls is how many tasks of one workspace may be in flight; 0 is the usual.
 	calls int
 	// facing is how serve meets the network.
@@ -103,7 +106,7 @@ func (r *runner) serve(ctx context.Context, addr string, policy netguard.Policy,
 		return err
 	}
 	defer lock.Close()
-	with := options{policy: policy, managed: routes, calls: r.calls, own: r.own, version: r.sys.Version, log: r.log.Logger, shared: shared}
+	with := options{policy: policy, managed: routes, calls: r.calls, bounds: r.bounds, followers: followers, own: r.own, version: r.sys.Version, log: r.log.Logger, shared: shared}
 	if r.facing.metrics != "" {
 		with.figures = newFigures(r.sys.Version, r.log)
 	}

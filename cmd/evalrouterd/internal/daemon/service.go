@@ -30,6 +30,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	agents "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/wake"
@@ -61,6 +62,14 @@ const gather = 2 * time.Millisecond
 // requestTime is how long a request may take whose answer is no file. Clients
 // give up after 30 s; this way they get an answer first.
 const requestTime = 25 * time.Second
+
+// What a workspace of a team may have at once. A service of one person has no
+// such bounds: it keeps nothing from anybody else.
+const (
+	activeRuns = 8
+	openQuotes = 1000
+	followers  = 50
+)
 
 // open is the database of an installation with its catalog and secrets.
 type open struct {
@@ -158,6 +167,8 @@ type options struct {
 	log        *slog.Logger
 	shared     sharing
 	calls      int // tasks of one workspace in flight; 0 is the usual
+	bounds     allowance.Bounds
+	followers  int // long polls of one workspace; 0 is any number
 	figures    *figures
 	signIn     signIn
 	// pages is where browsers find pages that links open; "" for where people
@@ -167,7 +178,8 @@ type options struct {
 
 // newService joins the parts. Nothing runs yet.
 func newService(data *open, o options) (*service, error) {
-	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: changes.New(), log: o.log, figures: o.figures}
+	s := &service{open: data, role: o.shared.role, pool: netguard.NewPool(netguard.Dialer{Policy: o.policy}), managed: o.managed, changes: changes.New(changes.NewFollowers(o.followers)), log: o.log, figures: o.figures}
+	s.store.Bound(o.bounds)
 	adapters := adapters(o.managed, s.pool)
 	var observe func(string, int, time.Duration)
 	if s.figures != nil {

@@ -8,8 +8,8 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -130,7 +130,7 @@ func (s *Server) admit(rt route) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
 		c, err := s.authenticate(rt, r)
-		if often := s.limits(r.Context(), rt, r, c); often != nil {
+		if often := s.limits(w, rt, r, c); often != nil {
 			err = often
 		}
 		if err == nil {
@@ -299,25 +299,29 @@ const (
 // no good key, so that guessing one is bounded too. The owner of a local
 // service has no limit, and what reaches a local service comes from his
 // machine. Nor has loopback otherwise: there stands a proxy that speaks for
-// many.
-func (s *Server) limits(ctx context.Context, rt route, r *http.Request, c Caller) error {
-	var wait time.Duration
+// many. RateLimit-* headers say how often one may ask still.
+func (s *Server) limits(w http.ResponseWriter, rt route, r *http.Request, c Caller) error {
+	of, name := s.byKey, c.Actor
 	switch {
 	case s.owner != nil && (!c.known() || c.Kind == KindOwner), !c.known() && (rt.id == "healthz" || rt.id == "readyz"), c.Kind == KindIngest && rt.access == ingest:
 		return nil
-	case c.known():
-		wait = s.byKey.Take(c.Actor, s.o.Now())
-	default:
+	case !c.known():
 		from, ok := ratelimit.Network(r.RemoteAddr)
 		if !ok {
 			return nil
 		}
-		wait = s.byAddress.Take(from, s.o.Now())
+		of, name = s.byAddress, from
 	}
+	now := s.o.Now()
+	wait := of.Take(name, now)
+	most, left, full := of.State(name, now)
+	w.Header().Set("RateLimit-Limit", strconv.Itoa(most))
+	w.Header().Set("RateLimit-Remaining", strconv.Itoa(left))
+	w.Header().Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(full.Seconds()))))
 	if wait == 0 {
 		return nil
 	}
-	f := s.failureOf(ctx, core.Refuse(core.Code(api.RateLimited), "too many requests; repeat this one after the time in Retry-After. Nothing was done"))
+	f := s.failureOf(r.Context(), core.Refuse(core.Code(api.RateLimited), "too many requests; repeat this one after the time in Retry-After. Nothing was done"))
 	f.retryAfter = int(math.Ceil(wait.Seconds()))
 	return f
 }

@@ -39,6 +39,11 @@ func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.E
 		}
 	}
 	id := core.RunID(in.ID)
+	leave, err := Following(ctx, s.o.Changes, in.WaitSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	wait := s.o.After(time.Duration(in.WaitSeconds) * time.Second)
 	for {
 		// Watching begins before reading: what is written in between wakes.
@@ -63,6 +68,18 @@ func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.E
 		stop()
 		return reply(page), ctx.Err()
 	}
+}
+
+// Following counts a long poll in until leave is called, or refuses it.
+func Following(ctx context.Context, c Changes, seconds int) (leave func(), err error) {
+	if seconds == 0 {
+		return func() {}, nil
+	}
+	leave, ok := c.Follow(scopeOf(ctx).Workspace)
+	if !ok {
+		return leave, core.Refuse(core.Code(api.RateLimited), "too many requests of this workspace wait for news; ask again after the time in Retry-After, or without wait_seconds")
+	}
+	return leave, nil
 }
 
 // typedPause is between two looks for events of some types: a run writes hundreds

@@ -20,6 +20,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/catalog"
+	news "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/changes"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
@@ -78,7 +79,7 @@ type option func(*httpapi.Options)
 
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, changes: &changes{watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
+	h := &harness{t: t, changes: &changes{Followers: news.NewFollowers(2), watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
 	ctx := t.Context()
 	var err error
@@ -233,6 +234,7 @@ func (k *tokens) Identify(ctx context.Context, token string) (core.APIKey, bool,
 
 // changes wakes followers, and tells tests when one began to wait.
 type changes struct {
+	*news.Followers
 	mu      sync.Mutex
 	watched map[core.RunID][]chan struct{}
 	began   func()

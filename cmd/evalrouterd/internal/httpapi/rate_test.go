@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -55,14 +56,22 @@ func TestRates(t *testing.T) {
 				return w
 			}
 			for i := range tt.most {
-				if w := ask(); w.Code != tt.status {
+				w := ask()
+				if w.Code != tt.status {
 					t.Fatalf("request %d answers %d: %s", i+1, w.Code, w.Body)
+				}
+				most, left := w.Header().Get("RateLimit-Limit"), w.Header().Get("RateLimit-Remaining")
+				if tt.free && most+left != "" || !tt.free && (most != strconv.Itoa(tt.most) || left != strconv.Itoa(tt.most-i-1)) {
+					t.Fatalf("request %d: the limit is %q with %q left", i+1, most, left)
 				}
 			}
 			if tt.free {
 				return
 			}
 			w := ask()
+			if left, reset := w.Header().Get("RateLimit-Remaining"), w.Header().Get("RateLimit-Reset"); left != "0" || reset != "60" {
+				t.Errorf("%q are left, and all again in %q seconds", left, reset)
+			}
 			reply{w.Code, w.Header(), w.Body.Bytes()}.refused(t, 429, "rate_limited")
 			if after := w.Header().Get("Retry-After"); after != "1" {
 				t.Errorf("Retry-After is %q", after)

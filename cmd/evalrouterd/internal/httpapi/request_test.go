@@ -42,7 +42,7 @@ func TestStatuses(t *testing.T) {
 		api.JudgeOnlyRoute, api.KeyRevoked, api.KeyUnopenable, api.MalformedExport, api.ManifestInvalid, api.MethodNotAllowed, api.ModelUnavailable, api.NamespaceNotFound, api.NotAcceptable, api.NotFound,
 		api.OperationInProgress, api.OutputFormatUnsupported, api.QuoteAlreadyAccepted, api.QuoteExpired, api.QuoteStale, api.RateLimited,
 		api.ReasoningUnsupported, api.RequestTooLarge, api.ResultExpired, api.RunNotFinished, api.SessionExpired, api.SourceNotReady, api.SourceOffset, api.SourceQuota, api.SourceTooLarge, api.SpendCeilingReached,
-		api.StorageFull, api.StorageLow, api.DatasetArchived, api.NameTaken, api.DuplicateItem, api.ItemChanged, api.SelfReview, api.NothingApproved, api.NothingChanged, api.VersionRetracted, api.EvaluatorPaused, api.TraceHeld, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
+		api.StorageFull, api.StorageLow, api.DatasetArchived, api.NameTaken, api.DuplicateItem, api.ItemChanged, api.SelfReview, api.NothingApproved, api.NothingChanged, api.VersionRetracted, api.EvaluatorPaused, api.TraceHeld, api.TooManyQuotes, api.TooManyRuns, api.Unauthenticated, api.UnboundedModelCost, api.Unavailable, api.UnsupportedMediaType, api.WorkspaceMismatch, api.WorkspaceRequired,
 	}
 	table := httpapi.Statuses()
 	for _, c := range domain {

@@ -102,6 +102,8 @@ type Subject interface {
 // once anything about the run may have changed since the call.
 type Changes interface {
 	Watch(core.RunID) (changed <-chan struct{}, stop func())
+	// Follow counts one in that waits, or says that too many of the workspace do.
+	Follow(core.WorkspaceID) (leave func(), ok bool)
 }
 
 // Waker is told when a run was asked to stop.

@@ -36,6 +36,7 @@ type People interface {
 	Verify(ctx context.Context, browser, code []byte, id core.UserID, by core.By) (u core.User, ok bool, err error)
 	SetName(context.Context, core.UserID, string) error
 	SetPassword(ctx context.Context, id core.UserID, hash, keepSession string, by core.By) error
+	Resets
 }
 
 // Sessions keeps browsers in which people signed in.

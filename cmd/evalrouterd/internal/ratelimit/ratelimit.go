@@ -45,6 +45,15 @@ func (l *Limiter) Take(name string, now time.Time) time.Duration {
 	return 0
 }
 
+// State is how many turns a minute a name has, how many are left, and how long it
+// is until it has all of them again.
+func (l *Limiter) State(name string, now time.Time) (most, left int, full time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	full = max(l.full[name].Sub(now), 0)
+	return l.perMinute, int((time.Minute - min(full, time.Minute)) * time.Duration(l.perMinute) / time.Minute), full
+}
+
 // Network is what counts as one caller: an IPv4 address, or the half of an
 // IPv6 address that one customer has. ok is false for loopback.
 func Network(remote string) (name string, ok bool) {

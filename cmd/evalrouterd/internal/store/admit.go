@@ -47,6 +47,9 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 // its log and, where it continues another one, its first tasks.
 func (t *tx) begin(a core.Admission) (core.Run, core.Quote, error) {
 	q, err := t.openQuote(a)
+	if err == nil {
+		err = t.w.bounds.MayBegin(door{t}, q.Workspace)
+	}
 	if err != nil {
 		return core.Run{}, q, err
 	}

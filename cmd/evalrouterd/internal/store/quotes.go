@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 )
 
 // InsertQuote keeps a quote so that it can be fetched and accepted.
@@ -16,6 +17,9 @@ func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
 }
 
 func (t *tx) putQuote(q core.Quote) error {
+	if err := t.w.bounds.MayQuote(door{t}, q.Workspace); err != nil {
+		return err
+	}
 	doc, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("encode quote: %w", err)
@@ -55,3 +59,7 @@ func scanQuote(row scanner) (q core.QuoteState, err error) {
 	}
 	return q, nil
 }
+
+// Bound holds every workspace to bounds from now on. It is called before the
+// store is used by others.
+func (s *Store) Bound(b allowance.Bounds) { s.writer.bounds = b }

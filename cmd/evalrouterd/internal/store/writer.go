@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
@@ -68,6 +69,7 @@ type writer struct {
 	// began is when the last batch began, and shared whether it had company; gather
 	// is Options.Gather.
 	gather   time.Duration
+	bounds   allowance.Bounds
 	began    time.Time
 	shared   bool
 	replaced chan struct{}

@@ -22,6 +22,7 @@ type enterBody struct {
 	Email, Name string
 	Mail, Again bool
 	Other       string // the page beside this one
+	Forgotten   string
 }
 
 func (s *Server) registerPage(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -150,7 +151,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request, v *visitor) e
 }
 
 func (s *Server) signingIn(w http.ResponseWriter, v *visitor, after string, b enterBody, bad string, status int) {
-	b.Other = to("/register", after)
+	b.Other, b.Forgotten = to("/register", after), to("/forgotten", after)
 	s.show(w, v, view{Title: "Sign in", Page: "login", Narrow: true, Next: after, Body: b, Bad: bad, status: status})
 }
 

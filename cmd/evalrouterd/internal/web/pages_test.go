@@ -115,7 +115,7 @@ func TestPages_Forged(t *testing.T) {
 		}).sees(403, "did not come")
 		h.browser().post(rt.Path, url.Values{"form": {own}}).sees(403, "did not come") // no cookie
 	}
-	if posts != 14 {
+	if posts != 16 {
 		t.Errorf("%d forms", posts)
 	}
 	b.get("/settings").sees(200, "Profile")

@@ -61,7 +61,7 @@ func tabs(here string, at core.Membership) []tab {
 
 // pageNames lists the templates.
 func pageNames() []string {
-	return []string{"register", "login", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing", "subject"}
+	return []string{"register", "login", "forgotten", "reset", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing", "subject"}
 }
 
 func parse() (map[string]*template.Template, error) {

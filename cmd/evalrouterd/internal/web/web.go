@@ -137,6 +137,7 @@ func (s *Server) table() []Route {
 		get("/{$}", true, s.home),
 		get("/register", true, s.registerPage), post("/register", true, s.register),
 		get("/verify", true, s.verifyPage), post("/verify", true, s.verify),
+		get("/forgotten", true, s.forgottenPage), post("/forgotten", true, s.forgotten), get("/reset", true, s.resetPage), post("/reset", true, s.reset),
 		get("/login", true, s.loginPage), post("/login", true, s.login), post("/logout", false, s.logout),
 		get("/setup", false, s.setupPage), post("/setup", false, s.setup),
 		get("/device", false, s.devicePage), post("/device", false, s.deviceTyped), post("/device/decide", false, s.deviceDecided),

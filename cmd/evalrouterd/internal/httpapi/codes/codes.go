@@ -58,6 +58,8 @@ func Statuses() map[api.Code]int {
 		api.QuoteExpired:            http.StatusGone,
 		api.QuoteStale:              http.StatusConflict,
 		api.RateLimited:             http.StatusTooManyRequests,
+		api.TooManyQuotes:           http.StatusTooManyRequests,
+		api.TooManyRuns:             http.StatusTooManyRequests,
 		api.ReasoningUnsupported:    http.StatusUnprocessableEntity,
 		api.RequestTooLarge:         http.StatusRequestEntityTooLarge,
 		api.ResultExpired:           http.StatusGone,

@@ -31,6 +31,11 @@ func (h *Handlers) events(_ *httpapi.Server, ctx context.Context, in *eventsInpu
 	if err != nil {
 		return nil, err
 	}
+	leave, err := httpapi.Following(ctx, h.Changes, in.WaitSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	wait := h.After(time.Duration(in.WaitSeconds) * time.Second)
 	for {
 		// Watching begins before reading: what is written in between wakes.

@@ -26,6 +26,7 @@ func Void(t adding, by core.By) (ended int, err error) {
 		{`DELETE FROM device_requests`, nil, false},
 		{`DELETE FROM auth_codes`, nil, false},
 		{`DELETE FROM registrations WHERE code_mac IS NOT NULL`, nil, false},
+		{`DELETE FROM password_resets`, nil, false},
 		{`UPDATE invitations SET ended_at = $1 WHERE ended_at = 0`, []any{now}, false},
 	} {
 		n, err := t.Exec(s.q, s.args...)

@@ -177,6 +177,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		for _, q := range []string{
 			`DELETE FROM access_tokens WHERE expires_at < $1`, `DELETE FROM refresh_tokens WHERE expires_at < $1`, `DELETE FROM auth_codes WHERE expires_at < $1`,
 			`DELETE FROM device_requests WHERE expires_at < $1`, `DELETE FROM registrations WHERE expires_at < $1`, `DELETE FROM web_sessions WHERE expires_at < $1`,
+			`DELETE FROM password_resets WHERE expires_at < $1`,
 		} {
 			if _, err := t.Exec(q, old); err != nil {
 				return err

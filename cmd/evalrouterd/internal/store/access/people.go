@@ -140,15 +140,17 @@ func (s *Store) SetName(ctx context.Context, id core.UserID, name string) error 
 // SetPassword changes a password hash and ends every other session and sign-in
 // of the person: whoever knew the old one is out.
 func (s *Store) SetPassword(ctx context.Context, id core.UserID, hash, keepSession string, by core.By) error {
-	return s.ask(ctx, func(t Tx) error {
-		if err := t.One(`UPDATE users SET password = $1 WHERE id = $2`, hash, string(id)); err != nil {
-			return err
-		}
-		if err := endAll(t, id, keepSession, "password_changed"); err != nil {
-			return err
-		}
-		return log(t, by, "account.password", string(id), "")
-	})
+	return s.ask(ctx, func(t Tx) error { return setPassword(t, id, hash, keepSession, "password_changed", by) })
+}
+
+func setPassword(t Tx, id core.UserID, hash, keepSession, reason string, by core.By) error {
+	if err := t.One(`UPDATE users SET password = $1 WHERE id = $2`, hash, string(id)); err != nil {
+		return err
+	}
+	if err := endAll(t, id, keepSession, reason); err != nil {
+		return err
+	}
+	return log(t, by, "account.password", string(id), reason)
 }
 
 // SetState lets an account in or keeps it out. One that is kept out loses its
@@ -179,6 +181,10 @@ func endAll(t Tx, id core.UserID, keep, reason string) error {
 		return err
 	}
 	if _, err := t.Exec(`UPDATE grants SET revoked_at = $1, reason = $2 WHERE user_id = $3 AND revoked_at = 0`, int64(t.Now()), reason, string(id)); err != nil {
+		return err
+	}
+	// A code that is on its way would set another password once more.
+	if _, err := t.Exec(`DELETE FROM password_resets WHERE email = (SELECT email FROM users WHERE id = $1)`, string(id)); err != nil {
 		return err
 	}
 	// What was approved and not collected yet would be a sign-in of its own.

@@ -1,0 +1,106 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
+)
+
+// TestLimits asks for one thing more than a workspace may have at once. What
+// bounds callers by time is in TestRates.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		try  func(*testing.T, *harness)
+	}{
+		{"active runs of a workspace", activeRuns},
+		{"active runs: a group begins with all its members or with none", activeGroup},
+		{"open quotes of a workspace", openQuotes},
+		{"requests that wait for news", followers},
+		{"rows of a page", func(t *testing.T, h *harness) {
+			for _, path := range []string{"/v1/runs", "/v1/catalog/models", "/v1/api-keys", "/v1/traces", "/v1/datasets", "/v1/groups", "/v1/connections", "/v1/credits/ledger"} {
+				h.send("GET", path+"?limit=200", nil).want(t, 200)
+				h.send("GET", path+"?limit=201", nil).refused(t, 422, "invalid_request")
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.try(t, newHarness(t))
+		})
+	}
+}
+
+func activeRuns(t *testing.T, h *harness) {
+	h.store.Bound(allowance.Bounds{ActiveRuns: 1})
+	live, q := h.live(t), h.quote(nil)
+	accept := func(id, key string) reply {
+		return h.send("POST", "/v1/runs", object{"quote_id": id, "name": "Evaluation"}, keyed(key))
+	}
+	for range 2 { // a refusal is no answer that is kept for its key
+		r := accept(q, "one-more")
+		r.refused(t, 429, "too_many_runs")
+		if r.header.Get("Retry-After") == "" {
+			t.Error("it does not say when to ask again")
+		}
+	}
+	h.send("GET", "/v1/quotes/"+q, nil).want(t, 200)
+	h.send("POST", "/v1/runs/"+string(live)+"/cancel", nil).want(t, 200)
+	h.await(string(live))
+	accept(q, "one-more").want(t, 200)
+	accept(q, "one-more").want(t, 200) // the same one
+}
+
+func activeGroup(t *testing.T, h *harness) {
+	h.store.Bound(allowance.Bounds{ActiveRuns: 2})
+	h.live(t)
+	q := h.groupQuote(newGroup(nil, sure, echo))
+	before := h.runs(t)
+	h.send("POST", "/v1/groups", object{"group_quote_id": q.ID}, keyed("group")).refused(t, 429, "too_many_runs")
+	if now := h.runs(t); now != before {
+		t.Errorf("%d runs of the group were begun", now-before)
+	}
+}
+
+func openQuotes(t *testing.T, h *harness) {
+	h.store.Bound(allowance.Bounds{OpenQuotes: 2})
+	h.quote(nil)
+	q := h.quote(nil)
+	h.send("POST", "/v1/quotes", newQuote(nil)).refused(t, 429, "too_many_quotes")
+	h.send("POST", "/v1/quotes", newQuote(object{"preview": true})).want(t, 200)
+	h.started(q, "accepted")
+	h.quote(nil) // one that was accepted is open no more
+	h.now.Add(31 * time.Minute.Microseconds())
+	h.quote(nil) // nor is one that has expired
+}
+
+func followers(t *testing.T, h *harness) {
+	run := h.live(t)
+	path := "/v1/runs/" + string(run) + "/events?after=2&wait_seconds=20"
+	over, waiting, ended := make(chan time.Time), make(chan struct{}, 8), make(chan reply)
+	h.after.Store(&over)
+	h.changes.mu.Lock()
+	h.changes.began = func() { waiting <- struct{}{} }
+	h.changes.mu.Unlock()
+	for range 2 { // as many as this service lets wait
+		go func() {
+			r, err := h.try("GET", path, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- r
+		}()
+		<-waiting
+	}
+	h.send("GET", path, nil).refused(t, 429, "rate_limited")
+	h.send("GET", fmt.Sprintf("/v1/runs/%s/events?after=2", run), nil).want(t, 200)
+	<-waiting
+	close(over)
+	for range 2 {
+		(<-ended).want(t, 200)
+	}
+	h.send("GET", path, nil).want(t, 200)
+}
