@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sealed"
@@ -33,16 +34,20 @@ type tx struct {
 	piped, careful bool
 }
 
-func (t *tx) stmt(q string) (*sql.Stmt, error) {
+func (t *tx) stmt(q string) (phrase.Prepared, error) {
 	if s, ok := t.w.stmts[q]; ok {
 		return s, nil
 	}
-	s, err := t.w.conn.PrepareContext(context.Background(), q)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", q, err)
+	text, order := q, []int(nil)
+	if t.w.dialect.positional != nil {
+		text, order = t.w.dialect.positional(q)
 	}
-	t.w.stmts[q] = s
-	return s, nil
+	s, err := t.w.conn.PrepareContext(context.Background(), text)
+	if err != nil {
+		return phrase.Prepared{}, fmt.Errorf("prepare %q: %w", q, err)
+	}
+	t.w.stmts[q] = phrase.Prepared{Stmt: s, Order: order}
+	return t.w.stmts[q], nil
 }
 
 // exec runs a statement and returns how many rows it touched.
@@ -54,7 +59,7 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), args...)
+	r, err := s.ExecContext(context.Background(), s.Arguments(args)...)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +91,7 @@ func (t *tx) peek(q string, args ...any) scanner {
 	if err != nil {
 		return failedScan{err}
 	}
-	return s.QueryRowContext(context.Background(), args...)
+	return s.QueryRowContext(context.Background(), s.Arguments(args)...)
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
@@ -97,7 +102,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(context.Background(), args...)
+	return s.QueryContext(context.Background(), s.Arguments(args)...)
 }
 
 // scanner is a row that can be read.
