@@ -23,6 +23,13 @@ func (s *Groups) GetQuote(ctx context.Context, id string) (api.GroupQuoteRecord,
 	return get[api.GroupQuoteRecord](ctx, s.c, "read group quote "+id, path("group-quotes", id))
 }
 
+// ContinuationQuote asks what is left of a group's members and what that may
+// cost together. It starts nothing and spends nothing; Submit starts the runs. It
+// is not repeated after a failure: a second quote is another quote.
+func (s *Groups) ContinuationQuote(ctx context.Context, id string, in api.NewContinuationQuote) (api.GroupQuoteRecord, error) {
+	return do[api.GroupQuoteRecord](ctx, s.c, call{op: "quote the continuation of group " + id, method: http.MethodPost, path: path("groups", id, "continuation-quotes"), body: in})
+}
+
 // Submit starts every run of an accepted group quote, or none, and can start
 // paid work up to the quote's cap. What Runs.Submit says about keeping the quote
 // id and the key before calling holds here too; quote_already_accepted has the

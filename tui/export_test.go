@@ -6,4 +6,6 @@ import (
 )
 
 // Screens is the workspace's screens over a service, for tests.
-func Screens(src *source.Source, banner string) *kit.Stack { return stack(src, banner) }
+func Screens(src *source.Source, banner string, in *SignIn) *kit.Stack {
+	return (&desk{src: src, gate: in}).stack(banner)
+}

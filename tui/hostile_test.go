@@ -14,6 +14,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/signin"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
@@ -26,6 +27,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/page/live"
 	"github.com/evalrouter/evalrouter/tui/internal/page/results"
 	"github.com/evalrouter/evalrouter/tui/internal/page/review"
+	signinpage "github.com/evalrouter/evalrouter/tui/internal/page/signin"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
 
@@ -169,6 +171,28 @@ func (h hostile) Launch(ctx context.Context, _ route.Draft, desk flow.Desk) (flo
 	return flow.Launched{}, err
 }
 
+// Where is a service.
+func (h hostile) Where() string { return h.s }
+
+// Overruled is what is used before a sign-in.
+func (h hostile) Overruled() string { return h.s }
+
+// Enter says everything that a sign-in can say.
+func (h hostile) Enter(ctx context.Context, byCode bool, g signin.Guest) (signin.Entered, error) {
+	out := signin.Entered{Account: signin.Account{BaseURL: h.s, Who: h.s, Workspace: h.s, Store: h.s}}
+	g.Browse(h.s)
+	if !byCode {
+		return out, nil
+	}
+	g.Code(signin.Code{User: h.s, Address: h.s})
+	g.Waits(signin.Waiting{Stage: "verify_email", Account: h.s})
+	g.Setup(h.s)
+	if _, err := g.Choose(ctx, []api.WorkspaceRecord{{ID: "1", Name: h.s, Role: h.s, Slug: h.s}, {ID: "2"}}); err != nil {
+		return out, err
+	}
+	return out, errors.New(h.s)
+}
+
 // places are all screens over one hostile service.
 func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 	d := route.Draft{Benchmark: h.bench(), ModelName: h.s, Cap: 5 * usd.Dollar, Reasoning: &api.ReasoningChoice{Mode: h.s}}
@@ -182,7 +206,9 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"cover":      func() (kit.Screen, []kit.Effect) { return launch.Cover(d) },
 		"review":     func() (kit.Screen, []kit.Effect) { return review.New(h, start, d) },
 		"billing":    func() (kit.Screen, []kit.Effect) { return account.Billing(h) },
-		"account":    func() (kit.Screen, []kit.Effect) { return account.Account(h) },
+		"account":    func() (kit.Screen, []kit.Effect) { return account.Account(h, "") },
+		"sign in":    func() (kit.Screen, []kit.Effect) { return signinpage.New(h, false) },
+		"workspaces": func() (kit.Screen, []kit.Effect) { return signinpage.New(h, true) },
 		"uploads":    func() (kit.Screen, []kit.Effect) { return account.Uploads(h) },
 		"live":       func() (kit.Screen, []kit.Effect) { return live.New(h, "0a1b2c3d"+h.s) },
 		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },
@@ -204,9 +230,12 @@ func TestHostileText(t *testing.T) {
 				t.Parallel()
 				stack := &kit.Stack{Banner: plain.Line(s), Make: func(any) (kit.Screen, []kit.Effect) { return make() }}
 				x := kittest.Start(t, 80, 24, kit.Colour, stack, kittest.NewClock(start()), nil)
-				if name == "review" {
+				switch name {
+				case "review":
 					x.Until("Enter another amount")
-				} else {
+				case "workspaces":
+					x.Until("Which one?")
+				default:
 					x.Rest()
 				}
 				allowed(t, x)

@@ -6,11 +6,13 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/signin"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/page/account"
@@ -21,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/page/live"
 	"github.com/evalrouter/evalrouter/tui/internal/page/results"
 	"github.com/evalrouter/evalrouter/tui/internal/page/review"
+	signinpage "github.com/evalrouter/evalrouter/tui/internal/page/signin"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 	"github.com/evalrouter/evalrouter/tui/internal/source"
 )
@@ -28,9 +31,24 @@ import (
 // Service is how the service is reached and where accepted quotes are kept.
 type Service = source.Options
 
+// SignIn is how a person signs in from within the workspace.
+type SignIn struct {
+	Accounts *signin.Accounts
+	Machine  signin.Machine
+	// Origin is the service at which one signs in.
+	Origin string
+	// Overruled names what is used before any sign-in, "" for nothing.
+	Overruled string
+	// Again is the service, and the banner, as a sign-in that was just kept has
+	// them.
+	Again func() (Service, string, error)
+}
+
 // Options is what the workspace needs of the world.
 type Options struct {
 	Service Service
+	// SignIn is nil where nobody signs in.
+	SignIn *SignIn
 	// Env looks up an environment variable.
 	Env func(name string) (string, bool)
 	// Open opens an address in the browser, or says why not.
@@ -61,14 +79,14 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	src := source.New(o.Service)
-	loop := &kit.Loop{Stack: stack(src, o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
+	desk := &desk{src: source.New(o.Service), gate: o.SignIn}
+	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
 	var above []any
 	if to, ok := places()[o.At]; ok {
 		above = append(above, to)
 	}
 	err = loop.Run(ctx, route.Home{}, above...)
-	_ = src.Close() // the calls have ended with the loop
+	_ = desk.close() // the calls have ended with the loop
 	return Outcome{Saved: loop.Saved(), Lines: loop.LeftBehind()}, err
 }
 
@@ -80,12 +98,39 @@ func places() map[string]any {
 // Places are the names of the places where the workspace can start.
 func Places() []string { return slices.Sorted(maps.Keys(places())) }
 
-func stack(src *source.Source, banner string) *kit.Stack {
-	return &kit.Stack{Banner: plain.Line(banner), Make: func(to any) (kit.Screen, []kit.Effect) { return screen(src, to) }}
+// desk makes screens, and changes what they read when somebody signs in.
+type desk struct {
+	src  *source.Source
+	old  []*source.Source
+	gate *SignIn
+}
+
+func (d *desk) stack(banner string) *kit.Stack {
+	s := &kit.Stack{Banner: plain.Line(banner), Make: d.screen}
+	s.Anew = func() plain.Safe {
+		if d.gate == nil || d.gate.Again == nil {
+			return s.Banner
+		}
+		service, banner, err := d.gate.Again()
+		if err != nil { // the pages go on as they were, and say who that is
+			return s.Banner
+		}
+		d.old, d.src = append(d.old, d.src), source.New(service)
+		return plain.Line(banner)
+	}
+	return s
+}
+
+func (d *desk) close() (err error) {
+	for _, s := range append(d.old, d.src) {
+		err = errors.Join(err, s.Close())
+	}
+	return err
 }
 
 // screen is the table of places.
-func screen(src *source.Source, to any) (kit.Screen, []kit.Effect) {
+func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
+	src := d.src
 	switch to := to.(type) {
 	case route.Benchmarks:
 		return catalog.Benchmarks(src, to.ForRun)
@@ -110,7 +155,11 @@ func screen(src *source.Source, to any) (kit.Screen, []kit.Effect) {
 	case route.Billing:
 		return account.Billing(src)
 	case route.Account:
-		return account.Account(src)
+		return account.Account(src, d.where())
+	case route.SignIn:
+		if d.gate != nil {
+			return signinpage.New(gate{d.gate}, to.ByCode)
+		}
 	case route.Uploads:
 		return account.Uploads(src)
 	case route.Samples:
@@ -119,4 +168,25 @@ func screen(src *source.Source, to any) (kit.Screen, []kit.Effect) {
 		return results.Sample(src, to)
 	}
 	return home.New(src)
+}
+
+func (d *desk) where() string {
+	if d.gate == nil {
+		return ""
+	}
+	return d.gate.Origin
+}
+
+// gate signs in for the page.
+type gate struct{ *SignIn }
+
+// Where is the service at which one signs in.
+func (g gate) Where() string { return g.Origin }
+
+// Overruled names what is used before any sign-in.
+func (g gate) Overruled() string { return g.SignIn.Overruled }
+
+// Enter signs in and keeps that.
+func (g gate) Enter(ctx context.Context, byCode bool, who signin.Guest) (signin.Entered, error) {
+	return g.Accounts.Enter(ctx, g.Origin, byCode, g.Machine, who)
 }

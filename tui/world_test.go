@@ -28,6 +28,12 @@ type world struct {
 	fake  *apitest.Fake
 	clock *kittest.Clock
 	src   *source.Source
+	// service is what src was made from.
+	service source.Options
+	// in is how somebody signs in from here, nil where nobody does.
+	in *tui.SignIn
+	// token is what the client sends, where it is not the fake's own.
+	token func() string
 }
 
 // start is when every test begins.
@@ -43,9 +49,10 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 	t.Cleanup(w.fake.Close)
 	var keys atomic.Int64
 	dir := t.TempDir()
+	w.token = func() string { return w.fake.Token }
 	connect := func() (*evalrouter.Client, error) {
 		return evalrouter.New(evalrouter.Config{
-			BaseURL: w.fake.URL, APIKey: w.fake.Token, WorkspaceID: w.fake.WorkspaceID, AllowHTTP: true, Now: w.clock.Now, Sleep: atOnce, Retries: new(int),
+			BaseURL: w.fake.URL, APIKey: w.token(), WorkspaceID: w.fake.WorkspaceID, AllowHTTP: true, Now: w.clock.Now, Sleep: atOnce, Retries: new(int),
 		})
 	}
 	public := func() (*evalrouter.Catalog, error) {
@@ -56,14 +63,15 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 		t.Cleanup(func() { c.Close() })
 		return c.Catalog.Public(), nil
 	}
-	w.src = source.New(source.Options{
+	w.service = source.Options{
 		Connect: func(context.Context) (*evalrouter.Client, error) { return connect() }, Catalog: public, Refresh: public,
 		Journal: &flow.Journal{Dir: t.TempDir(), Disk: flow.OS{}, Now: w.clock.Now, Sleep: atOnce},
 		Origin:  w.fake.URL, Workspace: w.fake.WorkspaceID,
 		NewKey:  func() string { return fmt.Sprintf("run-%d", keys.Add(1)) },
 		SaveDir: func() (string, error) { return dir, nil },
 		Now:     w.clock.Now, Sleep: w.pause, Chance: func() float64 { return 0.5 },
-	})
+	}
+	w.src = source.New(w.service)
 	t.Cleanup(func() { w.src.Close() })
 	return w
 }
@@ -85,7 +93,7 @@ func (w *world) pause(ctx context.Context, d time.Duration) error {
 
 func (w *world) open(width, height int, to any) *kittest.Harness {
 	w.t.Helper()
-	return kittest.Start(w.t, width, height, kit.Colour, tui.Screens(w.src, "fake"), w.clock, to)
+	return kittest.Start(w.t, width, height, kit.Colour, tui.Screens(w.src, "fake", w.in), w.clock, to)
 }
 
 func (w *world) home(width, height int) *kittest.Harness { return w.open(width, height, route.Home{}) }

@@ -41,6 +41,10 @@ func workspace() int {
 	defer stop()
 	p := place.Place{Env: os.LookupEnv, Environ: os.Environ, Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64}
 	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
+	if p.Host, _ = os.Hostname(); p.Host == "" {
+		p.Host = "a computer"
+	}
+	p.Host = p.Host[:min(len(p.Host), 64)]
 	fs := flag.NewFlagSet("evalrouter-tui", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.StringVar(&p.BaseURL, "base-url", "", "")

@@ -53,7 +53,8 @@ type GroupQuoteRecord struct {
 }
 
 // GroupQuoteMember is one model of a group quote. A member that is not eligible
-// is not started with the others.
+// is not started with the others. In a quote that goes on with a group, Index is
+// the member's place in the first group of the chain.
 type GroupQuoteMember struct {
 	Index              int              `json:"index"`
 	Model              SelectedModel    `json:"model"`
@@ -65,8 +66,12 @@ type GroupQuoteMember struct {
 	MinimumCapMicrousd *usd.Micro       `json:"minimum_cap_microusd"`
 	ExternalCharges    *string          `json:"external_charges"`
 	Warnings           []string         `json:"warnings"`
-	Eligible           bool             `json:"eligible"`
-	IneligibleReason   *string          `json:"ineligible_reason"`
+	// SourceRunID is the run that the member goes on with, and Continuation what
+	// becomes of its tasks; both are null in the quote of a new group.
+	SourceRunID      *string           `json:"source_run_id"`
+	Continuation     *ContinuationPlan `json:"continuation"`
+	Eligible         bool              `json:"eligible"`
+	IneligibleReason *string           `json:"ineligible_reason"`
 }
 
 // NewGroup starts every run of an accepted group quote, or none. It needs an

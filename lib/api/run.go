@@ -216,3 +216,48 @@ type TaskRecord struct {
 	StartedAt      *time.Time         `json:"started_at"`
 	FinishedAt     *time.Time         `json:"finished_at"`
 }
+
+// TaskDetail is one task with what was asked and what was answered. Withheld is
+// null, policy or expired; Span is the place of Extracted in Answer, in code
+// points.
+type TaskDetail struct {
+	TaskRecord
+	Input        []TaskMessage `json:"input"`
+	Target       []string      `json:"target"`
+	Answer       *string       `json:"answer"`
+	Span         *[2]int       `json:"span"`
+	Rule         *string       `json:"rule"`
+	Grader       GraderRecord  `json:"grader"`
+	FinishReason *string       `json:"finish_reason"`
+	Usage        *SampleUsage  `json:"usage"`
+	Withheld     *string       `json:"withheld"`
+	// AnswerSHA256 is of the whole answer; Judges are those of a benchmark whose
+	// tasks models grade.
+	AnswerSHA256 *string      `json:"answer_sha256"`
+	Judges       []JudgeReply `json:"judges,omitempty"`
+}
+
+// TaskMessage is one message to a model.
+type TaskMessage struct {
+	Role string `json:"role"` // system, user or assistant
+	Text string `json:"text"`
+}
+
+// NewLink asks for a signed address of a page.
+type NewLink struct {
+	Purpose string `json:"purpose"` // report, live or comparison
+}
+
+// Link is a signed address that opens one page for a short time in a browser
+// that is not signed in, and no other page.
+type Link struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// What a link may be for.
+const (
+	LinkReport     = "report"
+	LinkLive       = "live"
+	LinkComparison = "comparison"
+)

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,17 +15,11 @@ type Groups interface {
 	Quote(ctx context.Context, in api.NewGroupQuote) (api.GroupQuoteRecord, error)
 	Submit(ctx context.Context, in api.NewGroup, key evalrouter.IdempotencyKey) (api.GroupRecord, error)
 	Get(ctx context.Context, id string) (api.GroupRecord, error)
+	List(ctx context.Context, in evalrouter.GroupQuery) (api.Page[api.GroupRecord], error)
 }
 
-// GroupDesk is the person in front of a group's launch, or the policy that
-// stands for one. Its questions are those of a Desk.
-type GroupDesk interface {
-	Quoted(ctx context.Context, q api.GroupQuoteRecord) error
-	Cap(ctx context.Context, preview api.GroupQuoteRecord) (usd.Micro, error)
-	Approve(ctx context.Context, q api.GroupQuoteRecord, before *api.GroupQuoteRecord) (bool, error)
-	Repeat(ctx context.Context, ended api.GroupRecord) (bool, error)
-	Note(text string)
-}
+// GroupDesk is the person in front of the launch of a group.
+type GroupDesk = DeskFor[api.GroupQuoteRecord, api.GroupRecord]
 
 // GroupOrder is one group as it was asked for.
 type GroupOrder struct {
@@ -45,10 +38,8 @@ type LaunchedGroup struct {
 	Fingerprint string
 }
 
-// GroupLauncher turns orders of groups into groups. It keeps to the same rule
-// as a Launcher: what was accepted is on the disk before it is submitted, and
-// what is on the disk is submitted again, never something new. It knows the
-// groups of its own journal, not those that other machines started.
+// GroupLauncher turns orders of groups into groups, as a Launcher does orders
+// of runs into runs.
 type GroupLauncher struct {
 	Groups  Groups
 	Journal *Journal
@@ -64,269 +55,70 @@ type GroupLauncher struct {
 // Quote makes and shows the quote of an order, and starts nothing. Without a
 // cap the quote is a preview.
 func (l *GroupLauncher) Quote(ctx context.Context, o GroupOrder) (api.GroupQuoteRecord, error) {
-	in := o.Quote
-	in.Preview = in.MaxChargeMicrousd == nil
-	q, err := l.Groups.Quote(ctx, in)
+	q, err := l.ask(ctx, o, o.Quote.MaxChargeMicrousd)
 	if err != nil {
 		return q, err
 	}
 	return q, l.Desk.Quoted(ctx, q)
 }
 
+func (l *GroupLauncher) ask(ctx context.Context, o GroupOrder, limit *usd.Micro) (api.GroupQuoteRecord, error) {
+	in := o.Quote
+	in.MaxChargeMicrousd, in.Preview = limit, limit == nil
+	return l.Groups.Quote(ctx, in)
+}
+
 // Launch finds or starts the group of an order, as Launcher.Launch does a run.
 func (l *GroupLauncher) Launch(ctx context.Context, o GroupOrder) (LaunchedGroup, error) {
-	fp, err := o.Request.Fingerprint()
+	s := &launching[api.GroupQuoteRecord, api.GroupRecord]{
+		kind: l.kind(o), desk: l.Desk, journal: l.Journal, newKey: l.NewKey, now: l.Now, began: l.Began, request: o.Request,
+		cap: o.Quote.MaxChargeMicrousd, separate: o.New,
+	}
+	got, err := s.launch(ctx)
 	if err != nil {
 		return LaunchedGroup{}, err
 	}
-	if err := l.Journal.Check(); err != nil {
-		return LaunchedGroup{}, err
+	return LaunchedGroup{Group: got.started, Existing: got.existing, Fingerprint: s.fingerprint}, nil
+}
+
+// recentGroups is how many groups are looked through for one that does the same.
+const recentGroups = 50
+
+// kind is how a group is launched.
+func (l *GroupLauncher) kind(o GroupOrder) kind[api.GroupQuoteRecord, api.GroupRecord] {
+	return kind[api.GroupQuoteRecord, api.GroupRecord]{
+		name: "group", get: l.Groups.Get, same: SameGroupTerms, does: sameGroupWork, fits: func(api.GroupQuoteRecord) error { return nil }, id: groupID,
+		quote: func(ctx context.Context, limit *usd.Micro) (api.GroupQuoteRecord, error) { return l.ask(ctx, o, limit) },
+		submit: func(ctx context.Context, quoteID, key string) (api.GroupRecord, error) {
+			return submitGroup(ctx, l.Groups, api.NewGroup{GroupQuoteID: quoteID}, key, l.Sleep)
+		},
+		recent: func(ctx context.Context) ([]api.GroupRecord, error) {
+			page, err := l.Groups.List(ctx, evalrouter.GroupQuery{Paging: evalrouter.Paging{Limit: recentGroups}})
+			return page.Data, err
+		},
+		offered: func(q api.GroupQuoteRecord) offered { return offered{q.ID, q.MaxChargeMicrousd, q.CreatedAt} },
+		begun:   begunGroup,
 	}
-	s := &groupLaunch{GroupLauncher: l, order: o, fingerprint: fp, began: l.Began}
-	if s.began.IsZero() {
-		s.began = l.Now()
-	}
-	if got, err := s.recover(ctx); err != nil || got != nil {
-		return s.found(got, err)
-	}
-	return s.fresh(ctx)
+}
+
+func begunGroup(g api.GroupRecord) begun {
+	return begun{id: g.ID, quoteID: g.GroupQuoteID, status: g.Status, cap: g.CapMicrousd, finishedAt: g.FinishedAt}
+}
+
+// GroupSubmitter starts the runs of an accepted group quote.
+type GroupSubmitter interface {
+	Submit(ctx context.Context, in api.NewGroup, key evalrouter.IdempotencyKey) (api.GroupRecord, error)
+}
+
+// submitGroup sends the same group quote and key until the service has answered,
+// as Submit does for a run.
+func submitGroup(ctx context.Context, groups GroupSubmitter, in api.NewGroup, key string, sleep Sleeper) (api.GroupRecord, error) {
+	return patiently(ctx, key, sleep, func() (api.GroupRecord, error) { return groups.Submit(ctx, in, evalrouter.IdempotencyKey(key)) })
 }
 
 // Finish records that the end of a group was seen, as best it can.
 func (l *GroupLauncher) Finish(ctx context.Context, done LaunchedGroup) error {
-	h, err := l.Journal.Lock(ctx, done.Fingerprint)
-	if err != nil {
-		return err
-	}
-	defer h.Unlock()
-	op, err := h.Load()
-	if err != nil || op == nil || op.GroupID == nil || *op.GroupID != done.Group.ID || op.State == Finished {
-		return err
-	}
-	op.State = Finished
-	return h.Save(*op)
-}
-
-// groupLaunch is one call of Launch.
-type groupLaunch struct {
-	*GroupLauncher
-	order       GroupOrder
-	fingerprint string
-	began       time.Time
-	// left is the quote of the saved operation that the person agreed to leave
-	// behind.
-	left string
-}
-
-func (s *groupLaunch) found(g *api.GroupRecord, err error) (LaunchedGroup, error) {
-	if err != nil {
-		return LaunchedGroup{}, err
-	}
-	return LaunchedGroup{Group: *g, Existing: true, Fingerprint: s.fingerprint}, nil
-}
-
-// groupStanding is where an order stands by its saved operation: a group to
-// follow, a group that has ended, or nothing.
-type groupStanding struct {
-	group, ended *api.GroupRecord
-	quoteID      string
-}
-
-// recover deals with what the journal holds. Questions are asked without the
-// lock.
-func (s *groupLaunch) recover(ctx context.Context) (*api.GroupRecord, error) {
-	if op, err := s.Journal.Peek(s.fingerprint); err != nil || op == nil {
-		return nil, err
-	}
-	h, err := s.Journal.Lock(ctx, s.fingerprint)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.look(ctx, h)
-	if err := errors.Join(err, h.Unlock()); err != nil {
-		return nil, err
-	}
-	if st.ended == nil {
-		return st.group, nil
-	}
-	again, err := s.Desk.Repeat(ctx, *st.ended)
-	if err != nil {
-		return nil, err
-	}
-	if !again {
-		return nil, declined()
-	}
-	s.left = st.quoteID
-	return nil, nil
-}
-
-// look decides about the saved operation, holding its lock. After a standing
-// with neither group the record may be saved over.
-func (s *groupLaunch) look(ctx context.Context, h *Held) (groupStanding, error) {
-	op, err := h.Load()
-	if err != nil || op == nil {
-		return groupStanding{}, err
-	}
-	switch {
-	case op.QuoteID == s.left:
-		h.Separate()
-		return groupStanding{}, nil
-	case op.State == Accepted && (!s.order.New || op.Options[NewOption]):
-		s.Desk.Note("an earlier try of this command accepted a quote and is not known to have started; submitting the same quote again")
-		g, err := s.submit(ctx, h, *op)
-		switch {
-		case replaced(err):
-			return groupStanding{}, nil
-		case errors.Is(err, api.NotFound):
-			s.Desk.Note("the saved quote " + op.QuoteID + " is unknown to the service; starting afresh")
-			h.Separate()
-			return groupStanding{}, nil
-		}
-		return groupStanding{group: g}, err
-	case s.order.New:
-		h.Separate()
-		return groupStanding{}, nil
-	case op.GroupID == nil:
-		return groupStanding{}, s.Journal.corrupt(s.Journal.path(h.fingerprint, h.generation), errors.New("it names no group"))
-	}
-	g, err := s.Groups.Get(ctx, *op.GroupID)
-	switch {
-	case errors.Is(err, api.NotFound):
-		s.Desk.Note("the saved group " + *op.GroupID + " is unknown to the service; starting afresh")
-		h.Separate()
-		return groupStanding{}, nil
-	case err != nil:
-		return groupStanding{}, err
-	case !g.Status.Terminal() || !s.order.New && op.CreatedAt.After(s.began):
-		return groupStanding{group: &g}, nil
-	case op.State == Finished && s.Now().Sub(op.UpdatedAt) > JustFinished:
-		h.Separate()
-		return groupStanding{}, nil
-	}
-	return groupStanding{ended: &g, quoteID: op.QuoteID}, nil
-}
-
-// fresh quotes, asks and accepts. A quote that dies in between is replaced; if
-// the new one has other terms the question is asked again.
-func (s *groupLaunch) fresh(ctx context.Context) (LaunchedGroup, error) {
-	in, err := s.withCap(ctx)
-	if err != nil {
-		return LaunchedGroup{}, err
-	}
-	var before *api.GroupQuoteRecord
-	for range 3 {
-		q, err := s.Groups.Quote(ctx, in)
-		if err != nil {
-			return LaunchedGroup{}, err
-		}
-		if before == nil || !sameGroupTerms(*before, q) {
-			if err := s.Desk.Quoted(ctx, q); err != nil {
-				return LaunchedGroup{}, err
-			}
-			yes, err := s.Desk.Approve(ctx, q, before)
-			if err != nil {
-				return LaunchedGroup{}, err
-			}
-			if !yes {
-				return LaunchedGroup{}, declined()
-			}
-		}
-		got, err := s.accept(ctx, q)
-		if !replaced(err) {
-			return got, err
-		}
-		s.Desk.Note("the quote is no longer valid and nothing was started; here is a new one")
-		before = &q
-	}
-	return LaunchedGroup{}, refuse(api.QuoteChanged, "three quotes in a row became invalid before they could be accepted", "nothing was started or charged")
-}
-
-// sameGroupTerms says that a quote offers exactly what another did.
-func sameGroupTerms(a, b api.GroupQuoteRecord) bool {
-	b.ID, b.Status, b.ExpiresIn, b.GroupID = a.ID, a.Status, a.ExpiresIn, a.GroupID
-	b.CreatedAt, b.ExpiresAt = a.CreatedAt, a.ExpiresAt
-	return sameJSON(a, b)
-}
-
-// withCap is the request for the quote, with a cap.
-func (s *groupLaunch) withCap(ctx context.Context) (api.NewGroupQuote, error) {
-	in := s.order.Quote
-	if in.MaxChargeMicrousd != nil {
-		return in, nil
-	}
-	in.Preview = true
-	preview, err := s.Groups.Quote(ctx, in)
-	if err != nil {
-		return in, err
-	}
-	if err := s.Desk.Quoted(ctx, preview); err != nil {
-		return in, err
-	}
-	spend, err := s.Desk.Cap(ctx, preview)
-	if err != nil {
-		return in, err
-	}
-	in.Preview, in.MaxChargeMicrousd = false, &spend
-	return in, nil
-}
-
-// accept writes the operation down and submits it.
-func (s *groupLaunch) accept(ctx context.Context, q api.GroupQuoteRecord) (LaunchedGroup, error) {
-	h, err := s.Journal.Lock(ctx, s.fingerprint)
-	if err != nil {
-		return LaunchedGroup{}, err
-	}
-	defer h.Unlock()
-	st, err := s.look(ctx, h) // another process may have been faster
-	switch {
-	case err != nil:
-		return LaunchedGroup{}, err
-	case st.group != nil:
-		return s.found(st.group, nil)
-	case st.ended != nil:
-		return s.found(st.ended, nil)
-	}
-	op := api.Operation{
-		Kind: GroupKind, BaseURL: s.order.Request.Origin, WorkspaceID: s.order.Request.Workspace,
-		QuoteID: q.ID, IdempotencyKey: s.NewKey(), Options: map[string]bool{}, State: Accepted,
-	}
-	if q.MaxChargeMicrousd != nil {
-		op.MaxChargeMicrousd = *q.MaxChargeMicrousd
-	}
-	if s.order.New {
-		op.Options[NewOption] = true
-	}
-	if err := h.Save(op); err != nil {
-		return LaunchedGroup{}, err
-	}
-	g, err := s.submit(ctx, h, op)
-	if err != nil {
-		return LaunchedGroup{}, err
-	}
-	return LaunchedGroup{Group: *g, Fingerprint: s.fingerprint}, nil
-}
-
-// submit sends a saved operation and records the answer.
-func (s *groupLaunch) submit(ctx context.Context, h *Held, op api.Operation) (*api.GroupRecord, error) {
-	g, err := patiently(ctx, op.IdempotencyKey, s.Sleep, func() (api.GroupRecord, error) {
-		return s.Groups.Submit(ctx, api.NewGroup{GroupQuoteID: op.QuoteID}, evalrouter.IdempotencyKey(op.IdempotencyKey))
-	})
-	if id := detail(err, "group_id"); id != "" && errors.Is(err, api.QuoteAlreadyAccepted) {
-		s.Desk.Note("the quote was accepted under another key already; following its group")
-		g, err = s.Groups.Get(ctx, id)
-	}
-	if nothingStarted(err) {
-		return nil, errors.Join(err, h.Forget())
-	}
-	if err != nil {
-		return nil, err
-	}
-	op.State, op.GroupID = Submitted, &g.ID
-	if err := h.Save(op); err != nil {
-		// The group exists and the accepted record leads to it.
-		s.Desk.Note(fmt.Sprintf("group %s started, but its record could not be updated: %s", g.ID, err))
-	}
-	return &g, nil
+	return finish(ctx, l.Journal, done.Fingerprint, done.Group.ID, groupID)
 }
 
 // Group finds the group that a beginning of an id means, among those that the

@@ -24,6 +24,21 @@ type groupService struct {
 	byQuote         map[string]string
 	ended           bool
 	submitted       []string
+	listed          []api.GroupRecord // what other command lines started
+}
+
+// made is when quotes of the service are made.
+var made = time.Date(2026, 11, 30, 1, 30, 0, 0, time.UTC)
+
+func (s *groupService) List(context.Context, evalrouter.GroupQuery) (api.Page[api.GroupRecord], error) {
+	return api.Page[api.GroupRecord]{Data: s.listed}, nil
+}
+
+func (s *groupService) members(in []api.GroupChoice) (out []api.GroupQuoteMember) {
+	for i, m := range in {
+		out = append(out, api.GroupQuoteMember{Index: i, Model: api.SelectedModel{RouteID: &m.Model.RouteID}, Reasoning: m.Reasoning})
+	}
+	return out
 }
 
 func (s *groupService) Quote(_ context.Context, in api.NewGroupQuote) (api.GroupQuoteRecord, error) {
@@ -31,7 +46,10 @@ func (s *groupService) Quote(_ context.Context, in api.NewGroupQuote) (api.Group
 		s.quotes++
 	}
 	least := usd.Micro(10)
-	return api.GroupQuoteRecord{ID: fmt.Sprint("q", s.quotes), MaxChargeMicrousd: in.MaxChargeMicrousd, MinimumCapMicrousd: &least, Members: make([]api.GroupQuoteMember, len(in.Members)), Preview: in.Preview}, nil
+	return api.GroupQuoteRecord{
+		ID: fmt.Sprint("q", s.quotes), CreatedAt: made, MaxChargeMicrousd: in.MaxChargeMicrousd, MinimumCapMicrousd: &least, Members: s.members(in.Members), Preview: in.Preview,
+		Profiles: []api.ProfileSelection{{ID: "sums@1"}},
+	}, nil
 }
 
 func (s *groupService) Submit(_ context.Context, in api.NewGroup, key evalrouter.IdempotencyKey) (api.GroupRecord, error) {
@@ -110,7 +128,7 @@ func newGroupBench(t *testing.T) *groupBench {
 
 func groupOrder(cap usd.Micro) flow.GroupOrder {
 	o := flow.GroupOrder{Request: flow.Request{Kind: flow.GroupKind, ProfileID: "sums@1", Models: []flow.ModelSetting{{Model: api.ModelRef{RouteID: "a"}}, {Model: api.ModelRef{RouteID: "b"}}}}}
-	o.Quote.Members = make([]api.GroupChoice, 2)
+	o.Quote.Members = []api.GroupChoice{{Model: api.ModelRef{RouteID: "a"}}, {Model: api.ModelRef{RouteID: "b"}}}
 	if cap > 0 {
 		o.Quote.MaxChargeMicrousd, o.Request.Cap = &cap, &cap
 	}
@@ -197,4 +215,59 @@ func TestGroupLaunch_NothingStarted(t *testing.T) {
 			t.Errorf("%+v, %v", q, err)
 		}
 	})
+}
+
+// A group that another command line started, or this one under another cap, is
+// found before anything is charged again: what goes on is followed, and what has
+// just ended is asked about.
+func TestGroupLaunch_TheSameElsewhere(t *testing.T) {
+	t.Parallel()
+	elsewhere := func(status api.RunStatus, ago time.Duration, change func(*api.GroupRecord)) api.GroupRecord {
+		a, b, at := "a", "b", made.Add(-ago)
+		g := api.GroupRecord{
+			ID: "other", GroupQuoteID: "theirs", Status: status, Coverage: &api.Coverage{}, Profiles: []api.ProfileSelection{{ID: "sums@1"}},
+			Members: []api.GroupMember{{Model: api.SelectedModel{RouteID: &b}}, {Index: 1, Model: api.SelectedModel{RouteID: &a}}},
+		}
+		if status.Terminal() {
+			g.FinishedAt = &at
+		}
+		if change != nil {
+			change(&g)
+		}
+		return g
+	}
+	for _, tt := range []struct {
+		name     string
+		there    api.GroupRecord
+		separate bool
+		want     string // the group, "" for a question
+	}{
+		{"goes on", elsewhere(api.StatusRunning, 0, nil), false, "other"},
+		{"has just ended", elsewhere(api.StatusPartial, time.Minute, nil), false, ""},
+		{"ended long ago", elsewhere(api.StatusPartial, time.Hour, nil), false, "g1"},
+		{"separate work", elsewhere(api.StatusRunning, 0, nil), true, "g1"},
+		{"another benchmark", elsewhere(api.StatusRunning, 0, func(g *api.GroupRecord) { g.Profiles[0].ID = "dates@1" }), false, "g1"},
+		{"other tasks", elsewhere(api.StatusRunning, 0, func(g *api.GroupRecord) { g.Coverage.Mode = api.Full }), false, "g1"},
+		{"another model", elsewhere(api.StatusRunning, 0, func(g *api.GroupRecord) { g.Members = g.Members[:1] }), false, "g1"},
+		{"another setting", elsewhere(api.StatusRunning, 0, func(g *api.GroupRecord) { g.Members[0].Reasoning = &api.ReasoningChoice{Mode: "off"} }), false, "g1"},
+		{"goes on with another group", elsewhere(api.StatusRunning, 0, func(g *api.GroupRecord) { g.SourceGroupID = new("first") }), false, "g1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newGroupBench(t)
+			b.listed = []api.GroupRecord{tt.there}
+			o := groupOrder(usd.Dollar)
+			o.New = tt.separate
+			got, err := b.l.Launch(t.Context(), o)
+			if tt.want == "" {
+				if !errors.Is(err, api.ConfirmationDeclined) || b.repeats != 1 || b.started != 0 {
+					t.Errorf("%v, asked %d times, %d started", err, b.repeats, b.started)
+				}
+				return
+			}
+			if err != nil || got.Group.ID != tt.want || got.Existing != (tt.want == "other") || b.repeats != 0 {
+				t.Errorf("%+v, %v, asked %d times", got, err, b.repeats)
+			}
+		})
+	}
 }

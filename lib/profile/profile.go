@@ -53,6 +53,8 @@ type Saved struct {
 	WorkspaceID string
 	// Kind is session or api key.
 	Kind string
+	// AllowHTTP says that plain http to this machine was allowed at the sign-in.
+	AllowHTTP bool
 	// Token returns a valid token, and another one than the refused. It is called
 	// only when one is needed: reading the profile reads no credential.
 	Token func(ctx context.Context, refused string) (string, error)
@@ -82,7 +84,10 @@ type Profile struct {
 	// Local says that the service on this machine is meant, and that its
 	// address and token come from its data directory.
 	Local bool
-	Dirs  Dirs
+	// AllowHTTP says that plain http to this machine was allowed when the sign-in
+	// at this origin was made. It is never true for another origin.
+	AllowHTTP bool
+	Dirs      Dirs
 
 	key   string
 	token func(ctx context.Context, refused string) (string, error)
@@ -93,11 +98,12 @@ func Resolve(in Input) (*Profile, error) {
 	p := &Profile{Dirs: DirsOf(in.Env, in.Home)}
 	key := in.lookup(EnvAPIKey)
 	var saved *Saved
-	if in.Saved != nil && key == "" {
-		chosen := in.BaseURL
-		if chosen == "" {
-			chosen = in.lookup(EnvBaseURL)
-		}
+	chosen := in.BaseURL
+	if chosen == "" {
+		chosen = in.lookup(EnvBaseURL)
+	}
+	here := strings.EqualFold(chosen, Local)
+	if in.Saved != nil && key == "" && !here {
 		var err error
 		if saved, err = in.Saved(chosen); err != nil {
 			return nil, fmt.Errorf("read saved profile: %w", err)
@@ -105,6 +111,8 @@ func Resolve(in Input) (*Profile, error) {
 	}
 	p.BaseURL = Setting{Name: "base-url"}
 	switch {
+	case here:
+		return p.onThisMachine(in, sourceOf(in))
 	case in.BaseURL != "":
 		p.BaseURL.Value, p.BaseURL.From = in.BaseURL, FromFlag
 	case in.lookup(EnvBaseURL) != "":
@@ -113,20 +121,40 @@ func Resolve(in Input) (*Profile, error) {
 		p.BaseURL.Value, p.BaseURL.From = Production, EnvAPIKey
 	case saved != nil:
 		p.BaseURL.Value, p.BaseURL.From = saved.BaseURL, FromLogin
-	case strings.EqualFold(in.lookup(EnvLocal), "off"):
+	default:
+		return p.onThisMachine(in, FromDefault)
+	}
+	p.AllowHTTP = saved != nil && saved.AllowHTTP
+	p.credential(key, saved)
+	p.workspace(in, saved)
+	return p, nil
+}
+
+// Local is the base URL that means the service on this machine, whatever else is
+// signed in.
+const Local = "local"
+
+func sourceOf(in Input) string {
+	if in.BaseURL != "" {
+		return FromFlag
+	}
+	return EnvBaseURL
+}
+
+func (p *Profile) onThisMachine(in Input, from string) (*Profile, error) {
+	if strings.EqualFold(in.lookup(EnvLocal), "off") {
 		return nil, &Error{
 			Code:    api.InvalidConfiguration,
 			Message: "no service is chosen, and EVALROUTER_LOCAL=off forbids the one on this machine",
 			Facts:   []string{"give --base-url, or set EVALROUTER_API_KEY for " + Production},
 		}
-	default:
-		p.BaseURL.Value, p.BaseURL.From, p.Local = "local", FromDefault, true
-		if _, err := p.Dirs.Data.Path(); err != nil {
-			return nil, err
-		}
 	}
-	p.credential(key, saved)
-	p.workspace(in, saved)
+	p.BaseURL.Value, p.BaseURL.From, p.Local = Local, from, true
+	if _, err := p.Dirs.Data.Path(); err != nil {
+		return nil, err
+	}
+	p.credential("", nil)
+	p.workspace(in, nil)
 	return p, nil
 }
 

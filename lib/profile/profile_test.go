@@ -49,6 +49,8 @@ func TestResolve_G1(t *testing.T) {
 		{"a saved session is not sent elsewhere", "https://flag.example", "", nil, saved, want{"https://flag.example", "flag", "", "default", "", false}},
 		{"the flag names where one is signed in", "https://saved.example", "", nil, saved, want{"https://saved.example", "flag", "saved-ws", "login", "ers_saved", false}},
 		{"a key from the environment is before a sign-in there", "https://saved.example", "", map[string]string{"EVALROUTER_API_KEY": "erk_k"}, saved, want{"https://saved.example", "flag", "", "default", "erk_k", false}},
+		{"local is this machine beside a sign-in", "local", "", nil, saved, want{"local", "flag", "local", "default", "", true}},
+		{"local in the variable, and no key goes there", "", "", map[string]string{"EVALROUTER_BASE_URL": "Local", "EVALROUTER_API_KEY": "erk_k"}, saved, want{"local", "EVALROUTER_BASE_URL", "local", "default", "", true}},
 		{"local stays possible beside off with a key", "", "", map[string]string{"EVALROUTER_LOCAL": "off", "EVALROUTER_API_KEY": "erk_k"}, nil,
 			want{"https://api.evalrouter.ai", "EVALROUTER_API_KEY", "", "default", "erk_k", false}},
 	}
@@ -66,6 +68,37 @@ func TestResolve_G1(t *testing.T) {
 			got := want{p.BaseURL.Value, p.BaseURL.From, p.Workspace.Value, p.Workspace.From, key, p.Local}
 			if got != tt.want {
 				t.Errorf("resolved %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// What was allowed at a sign-in is allowed there, and nowhere else.
+func TestResolve_AllowHTTP(t *testing.T) {
+	t.Parallel()
+	const at = "http://127.0.0.1:7788"
+	saved := func(origin string) (*profile.Saved, error) {
+		if origin != "" && origin != at {
+			return nil, nil
+		}
+		return &profile.Saved{BaseURL: at, AllowHTTP: true}, nil
+	}
+	for _, tt := range []struct {
+		name, flag string
+		vars       map[string]string
+		want       bool
+	}{
+		{"the last sign-in", "", nil, true},
+		{"named", at, nil, true},
+		{"another port", "http://127.0.0.1:7789", nil, false},
+		{"this machine's own service", "local", nil, false},
+		{"a key from the environment", at, map[string]string{"EVALROUTER_API_KEY": "erk_k"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := profile.Resolve(profile.Input{BaseURL: tt.flag, Env: env(tt.vars), Home: "/home/u", Saved: saved})
+			if err != nil || p.AllowHTTP != tt.want {
+				t.Errorf("allowed %v, %v; want %v", p.AllowHTTP, err, tt.want)
 			}
 		})
 	}

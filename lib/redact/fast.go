@@ -19,6 +19,7 @@ type plain struct {
 	at      int
 	out     []byte
 	members []member
+	names   []string // of the objects of a tree that are being written
 	spare   []byte
 }
 
@@ -33,24 +34,34 @@ func (r *Redactor) fast(b []byte) ([]byte, bool) {
 	if !utf8.Valid(b) || len(b) > 2*r.limits.Value {
 		return nil, false
 	}
-	p, ok := r.plains.Get().(*plain)
-	if !ok {
-		p = new(plain)
-	}
-	defer func() {
-		p.in, p.r, p.out = "", nil, nil
-		clear(p.members[:cap(p.members)])
-		if cap(p.spare) <= 64<<10 && cap(p.members) <= 1024 {
-			r.plains.Put(p)
-		}
-	}()
-	p.r, p.in, p.at, p.members = r, string(b), 0, p.members[:0]
+	p := r.take()
+	defer r.give(p)
+	p.in, p.at, p.members = string(b), 0, p.members[:0]
 	p.out = make([]byte, 0, len(b))
-	ok = p.value(0)
+	ok := p.value(0)
 	if p.space(); !ok || p.at != len(p.in) || len(p.out) > r.limits.Value {
 		return nil, false
 	}
 	return p.out, true
+}
+
+func (r *Redactor) take() *plain {
+	p, ok := r.plains.Get().(*plain)
+	if !ok {
+		p = new(plain)
+	}
+	p.r = r
+	return p
+}
+
+// give keeps the room that a value took for the next one.
+func (r *Redactor) give(p *plain) {
+	p.in, p.r, p.out = "", nil, nil
+	clear(p.members[:cap(p.members)])
+	clear(p.names[:cap(p.names)])
+	if cap(p.spare) <= 64<<10 && cap(p.members) <= 1024 && cap(p.names) <= 1024 {
+		r.plains.Put(p)
+	}
 }
 
 // space skips white space and returns what is next, 0 at the end.
@@ -140,16 +151,23 @@ func (p *plain) text() (string, bool) {
 	if escaped {
 		s = unescape.Replace(raw)
 	}
-	if len(s) > p.r.limits.String || looksJSON(s) || asBlob(s) != nil || hidden(s) {
-		return "", false
-	}
-	if clean, n := scrub(s); n > 0 || clean != s {
+	if !p.r.stays(s) {
 		return "", false
 	}
 	p.out = append(p.out, '"')
 	p.out = append(p.out, raw...)
 	p.out = append(p.out, '"')
 	return s, true
+}
+
+// stays says that a text is within its bound and that there is nothing to find
+// in it.
+func (r *Redactor) stays(s string) bool {
+	if len(s) > r.limits.String || looksJSON(s) || asBlob(s) != nil || hidden(s) {
+		return false
+	}
+	clean, n := scrub(s)
+	return n == 0 && clean == s
 }
 
 // unescape knows the escapes that quoted lets through.

@@ -14,12 +14,16 @@ import (
 
 // sameAsTree checks that a value comes out as it does when it is part of one
 // that the fast way gives up: an escape that nobody needs sees to that.
-func sameAsTree(t interface {
-	Fatalf(string, ...any)
-}, in []byte) {
+func sameAsTree(t fatal, in []byte) {
+	asPart(t, in, func(r *redact.Redactor) ([]byte, redact.Counts) { return r.JSON(in) })
+}
+
+type fatal interface{ Fatalf(string, ...any) }
+
+func asPart(t fatal, in []byte, redacted func(*redact.Redactor) ([]byte, redact.Counts)) {
 	limits := redact.Limits{Value: 2048, String: 256, Keys: 8, Items: 8, Depth: 6}
 	fields := []string{"id"}
-	got, n := redact.New(redact.Config{Limits: limits, Fields: fields}).JSON(in)
+	got, n := redacted(redact.New(redact.Config{Limits: limits, Fields: fields}))
 	const before, after = `["Ax",`, `]`
 	limits.Depth++
 	limits.Value += len(before + after)
@@ -85,6 +89,21 @@ func TestJSON_FastIsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { sameAsTree(t, []byte(value(t, 0))) })
 }
 
+// The same for a value that is decoded already.
+func TestValue_FastIsTheSame(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := []byte(value(t, 0))
+		dec := json.NewDecoder(bytes.NewReader(in))
+		dec.UseNumber()
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			t.Skip("no JSON")
+		}
+		asPart(t, in, func(r *redact.Redactor) ([]byte, redact.Counts) { return r.Value(v) })
+	})
+}
+
 func FuzzFast(f *testing.F) {
 	for _, w := range words() {
 		f.Add(fmt.Appendf(nil, `{"b":%q,"a":[1,%q,{"x":null}]}`, w, w))
@@ -106,5 +125,10 @@ func TestJSON_FastIsTaken(t *testing.T) {
 	r.JSON(in) // it knows the names now
 	if got := testing.AllocsPerRun(100, func() { r.JSON(in) }); got > 6 {
 		t.Errorf("%v allocations, as many as a tree makes", got)
+	}
+	tree := map[string]any{"role": "user", "content": "It said \"no\".\nThen nothing.", "list": []any{"a", "b", json.Number("1.5"), true, nil}}
+	r.Value(tree)
+	if got := testing.AllocsPerRun(100, func() { r.Value(tree) }); got > 3 {
+		t.Errorf("%v allocations for a value that is decoded", got)
 	}
 }

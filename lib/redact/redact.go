@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Version names the rules of this package. It changes with every change of a
@@ -134,6 +135,9 @@ func (r *Redactor) Value(v any) (out []byte, n Counts) {
 			out, n = []byte(`{"$redacted":"error"}`), Counts{Errors: 1}
 		}
 	}()
+	if out, ok := r.fastTree(v); ok {
+		return out, Counts{}
+	}
 	return r.bounded(v, 0)
 }
 
@@ -163,6 +167,9 @@ func (r *Redactor) Text(s string) (out string, n Counts) {
 			out, n = "[redacted:error]", Counts{Errors: 1}
 		}
 	}()
+	if utf8.ValidString(s) && r.stays(s) {
+		return s, Counts{}
+	}
 	w := walk{r: r, limits: r.limits}
 	switch v := w.text(strings.ToValidUTF8(s, "\uFFFD"), r.limits.Depth).(type) {
 	case string:

@@ -28,7 +28,10 @@ func scrub(s string) (string, int) {
 			for end < len(s) && class[s[end]]&isAlnum != 0 {
 				end++
 			}
-			if found = credentialAt(s, i); found.to == 0 && assigns {
+			if i+1 < len(s) && begins(c, s[i+1]) {
+				found = credentialAt(s, i)
+			}
+			if found.to == 0 && assigns {
 				found = assignmentAt(s, i)
 			}
 		case c == '-' && strings.HasPrefix(s[i:], "-----BEGIN"):
@@ -114,10 +117,33 @@ func byByte(list ...prefix) (out [128][]prefix) {
 	return out
 }
 
-func credentialAt(s string, i int) span {
-	if c := s[i]; len(prefixes[c&0x7F]) == 0 && c|0x20 != 'b' && c != 'e' {
-		return span{}
+// seconds has, for each first byte of a credential, a bit for each byte that may
+// stand behind it: most words are told apart by two letters.
+var seconds = secondBytes()
+
+func secondBytes() (out [128][2]uint64) {
+	add := func(first, second byte) { out[first][second>>6] |= 1 << (second & 63) }
+	for first, list := range prefixes {
+		for _, p := range list {
+			add(byte(first), p.text[1])
+		}
 	}
+	add('e', 'y')                            // of a JSON web token
+	for _, first := range []byte{'b', 'B'} { // of the schemes
+		for _, second := range []byte{'e', 'E', 'a', 'A'} {
+			add(first, second)
+		}
+	}
+	return out
+}
+
+// begins says that a credential may begin with these two bytes.
+func begins(first, second byte) bool {
+	return first < 128 && second < 128 && seconds[first][second>>6]>>(second&63)&1 != 0
+}
+
+// credentialAt finds the credential at i, where begins says that one may be.
+func credentialAt(s string, i int) span {
 	for _, p := range prefixes[s[i]&0x7F] {
 		if !strings.HasPrefix(s[i:], p.text) {
 			continue

@@ -45,10 +45,17 @@ type comparedPage struct {
 // Comparison writes a comparison as one page that needs no network and no
 // script. It shows what the comparison holds and computes nothing.
 func Comparison(w io.Writer, c api.Comparison) error {
-	t, err := template.New("comparison").Parse(comparisonPage)
+	t, err := template.New("").Parse(comparisonPage)
 	if err != nil {
 		return fmt.Errorf("read page: %w", err)
 	}
+	if err := t.ExecuteTemplate(w, "comparison", compared(c)); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+func compared(c api.Comparison) comparedPage {
 	p := htmlPage{css: strings.TrimSpace(css)}
 	out := comparedPage{
 		Policy: p.policy(), CSS: template.CSS(p.css), Benchmark: line(c.Benchmark.ProfileID), Made: moment(c.GeneratedAt),
@@ -73,10 +80,7 @@ func Comparison(w io.Writer, c api.Comparison) error {
 			out.Pairs = append(out.Pairs, ComparedPairWords(x).safe())
 		}
 	}
-	if err := t.Execute(w, out); err != nil {
-		return fmt.Errorf("write page: %w", err)
-	}
-	return nil
+	return out
 }
 
 // ScoreWords is a headline in the digits that people read, and of how many

@@ -169,11 +169,8 @@ func outcomeWords() []outcomeWord {
 	}
 }
 
-func outcomes(counts map[string]int) (out []Outcome) {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
+// outcomes are the counts as shares of total tasks.
+func outcomes(counts map[string]int, total int) (out []Outcome) {
 	add := func(w outcomeWord, n int) {
 		if n > 0 {
 			out = append(out, Outcome{line(w.key), line(w.label), w.kind, n, Count(n), fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))})

@@ -23,7 +23,7 @@ func From(e api.Export) (Report, error) {
 		Run: line(e.RunID), Name: line(res.Summary.Name), Version: e.ResultVersion, FinishedAt: moment(res.FinalizedAt),
 		Benchmark: line(e.Identities.ProfileID), Title: line(p.Name), Model: line(res.Model.Name()), ModelID: line(e.Model.ModelID),
 		Reasoning: reasoning(e.Reasoning), Status: line(string(res.Summary.Status)), Why: why(res), Simulated: res.Simulated,
-		Figures: figures(p), Outcomes: outcomes(res.Summary.Outcomes), Coverage: covered(res, p), Money: money(e),
+		Figures: figures(p), Outcomes: outcomes(res.Summary.Outcomes, tasksOf(res.Summary.Outcomes)), Coverage: covered(res, p), Money: money(e),
 		Provenance: provenance(e), Licences: licences(res), Note: line(p.UncertaintyNote), Answers: line(e.ExportPolicy.Answers),
 	}
 	for i, w := range res.Warnings {
@@ -89,11 +89,12 @@ func money(e api.Export) Money {
 			m.Metered += *p.TotalCostMicrousd - p.ChargedMicrousd
 		}
 	}
-	m.Rates = rates(e.Model.Pricing)
+	m.Rates = Rates(e.Model.Pricing)
 	return m
 }
 
-func rates(p *api.Pricing) []Fact {
+// Rates are the prices of a route for a million tokens, nil where none are known.
+func Rates(p *api.Pricing) []Fact {
 	if p == nil {
 		return nil
 	}

@@ -48,9 +48,9 @@ func HTML(w io.Writer, r Report, tasks Tasks, budget int64) error {
 	if budget <= 0 {
 		budget = htmlBudget
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"dollars": Dollars, "count": Count, "axis": axis}).Parse(page)
+	t, err := parts()
 	if err != nil {
-		return fmt.Errorf("read page: %w", err)
+		return err
 	}
 	p := htmlPage{t: t, r: r, css: strings.TrimSpace(css), script: strings.TrimSpace(script)}
 	// The longest line about what is left out.
@@ -175,4 +175,13 @@ func (s *stopper) Write(b []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	return s.w.Write(b)
+}
+
+// parts are the parts of every page about a run.
+func parts() (*template.Template, error) {
+	t, err := template.New("page").Funcs(template.FuncMap{"dollars": Dollars, "count": Count, "axis": axis}).Parse(page)
+	if err != nil {
+		return nil, fmt.Errorf("read page: %w", err)
+	}
+	return t, nil
 }

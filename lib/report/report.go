@@ -25,14 +25,20 @@ type Report struct {
 	Name       plain.Safe
 	Version    int // of the result, from 1
 	FinishedAt string
-	Benchmark  plain.Safe // profile id, such as gsm8k@1
-	Title      plain.Safe // the benchmark's name
-	Model      plain.Safe
-	ModelID    plain.Safe
-	Reasoning  plain.Safe // "" when nothing was chosen
-	Status     plain.Safe
-	Why        plain.Safe // why the run is not complete, "" when it is
-	Simulated  bool
+	// StartedAt is of a run that goes on, and Live says that it does: its figures
+	// are those so far.
+	StartedAt string
+	Live      bool
+	// Waiting is what a run that goes on waits for, "" for nothing.
+	Waiting   plain.Safe
+	Benchmark plain.Safe // profile id, such as gsm8k@1
+	Title     plain.Safe // the benchmark's name
+	Model     plain.Safe
+	ModelID   plain.Safe
+	Reasoning plain.Safe // "" when nothing was chosen
+	Status    plain.Safe
+	Why       plain.Safe // why the run is not complete, "" when it is
+	Simulated bool
 
 	// Figures are the metrics with the headline first; none when nothing was
 	// graded.
@@ -64,6 +70,8 @@ type Coverage struct {
 // Money is the run's money. Rates are for a million tokens.
 type Money struct {
 	Cap, Spend usd.Micro
+	// Reserved is held for calls in flight; nothing of it is left in a result.
+	Reserved usd.Micro
 	// Unspent is what the cap left: nothing of it was charged.
 	Unspent usd.Micro
 	// Metered is the part of Spend that a provider bills by itself.

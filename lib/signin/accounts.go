@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,9 @@ type Account struct {
 	Workspace string `json:"workspace,omitempty"`
 	// Store says where the credential is, for people.
 	Store string `json:"store,omitempty"`
+	// AllowHTTP says that plain http to this machine was allowed when this was
+	// kept. It is for this origin only, and nothing else allows it unasked.
+	AllowHTTP bool `json:"allow_http,omitempty"`
 }
 
 // credential is what a vault keeps of an account.
@@ -67,7 +71,8 @@ type Accounts struct {
 	Vault func() Vault
 	// Transport carries requests; redirects are never followed.
 	Transport http.RoundTripper
-	// AllowHTTP permits plain http to this machine.
+	// AllowHTTP permits plain http to this machine, beside the accounts that were
+	// kept with it.
 	AllowHTTP bool
 	UserAgent string
 	Now       func() time.Time
@@ -114,6 +119,21 @@ func (a *Accounts) Find(baseURL string) (Account, bool, error) {
 		return Account{}, false, nil
 	}
 	return all[at], true, nil
+}
+
+// Origin is a base URL as the client reads it, with what is allowed there.
+func (a *Accounts) Origin(baseURL string) (string, error) {
+	return evalrouter.Origin(baseURL, a.Plain(baseURL))
+}
+
+// Plain says that plain http to this machine is allowed for an origin: now, or
+// when its sign-in was kept.
+func (a *Accounts) Plain(baseURL string) bool {
+	if a.AllowHTTP {
+		return true
+	}
+	acc, found, err := a.Find(baseURL)
+	return err == nil && found && acc.AllowHTTP
 }
 
 // sameOrigin compares base URLs as a client reads them.
@@ -206,6 +226,7 @@ func (a *Accounts) locked(ctx context.Context, fn func() error) (err error) {
 // as it can be told.
 func (a *Accounts) Keep(ctx context.Context, acc Account, t Tokens) error {
 	acc.Store = a.vault().Name()
+	acc.AllowHTTP = a.Plain(acc.BaseURL) && strings.HasPrefix(acc.BaseURL, "http:")
 	defer a.forget(acc.BaseURL)
 	var old []credential
 	err := a.locked(ctx, func() error {

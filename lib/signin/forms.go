@@ -67,7 +67,7 @@ func (a *Accounts) attempt(ctx context.Context) (context.Context, func()) {
 
 // conf is where the forms of a service go.
 func (a *Accounts) conf(baseURL string) (*oauth2.Config, error) {
-	origin, err := evalrouter.Origin(baseURL, a.AllowHTTP)
+	origin, err := a.Origin(baseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (a *Accounts) conf(baseURL string) (*oauth2.Config, error) {
 
 // offered asks how to sign in.
 func (a *Accounts) offered(ctx context.Context, baseURL string) (o offer, err error) {
-	origin, err := evalrouter.Origin(baseURL, a.AllowHTTP)
+	origin, err := a.Origin(baseURL)
 	if err != nil {
 		return o, err
 	}
@@ -106,7 +106,7 @@ func (a *Accounts) ours(baseURL string, o offer, page string) bool {
 	if err != nil || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	at, err := evalrouter.Origin(u.Scheme+"://"+u.Host, a.AllowHTTP)
+	at, err := evalrouter.Origin(u.Scheme+"://"+u.Host, a.Plain(baseURL))
 	return err == nil && (sameOrigin(at, baseURL) || sameOrigin(at, o.WebOrigin))
 }
 
@@ -197,7 +197,7 @@ func (a *Accounts) Withdraw(ctx context.Context, baseURL string, t Tokens) error
 // revoke ends a sign-in at the service.
 func (a *Accounts) revoke(ctx context.Context, c credential) error {
 	baseURL := c.BaseURL
-	origin, err := evalrouter.Origin(baseURL, a.AllowHTTP)
+	origin, err := a.Origin(baseURL)
 	if err != nil {
 		return err
 	}

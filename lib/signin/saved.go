@@ -15,7 +15,7 @@ func (a *Accounts) Saved(baseURL string) (*profile.Saved, error) {
 		return nil, err
 	}
 	return &profile.Saved{
-		BaseURL: acc.BaseURL, WorkspaceID: acc.WorkspaceID, Kind: strings.ReplaceAll(acc.Kind, "_", " "),
+		BaseURL: acc.BaseURL, WorkspaceID: acc.WorkspaceID, Kind: strings.ReplaceAll(acc.Kind, "_", " "), AllowHTTP: acc.AllowHTTP,
 		Token: func(ctx context.Context, refused string) (string, error) {
 			return a.Another(ctx, acc.BaseURL, refused)
 		},

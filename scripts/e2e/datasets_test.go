@@ -88,8 +88,12 @@ func TestDatasets_TDS06_TDS07_TDS08_TDS09_FromATraceToAScoredRun(t *testing.T) {
 		t.Fatalf("%+v", more)
 	}
 
-	s.refused(2, "nothing_approved", "evalrouter", "datasets", "seal", "orders")
-	s.refused(1, "self_review", "evalrouter", "datasets", "review", "orders", first.ID, "--approve")
+	contains(t, "the refusal", s.refused(2, "nothing_approved", "evalrouter", "datasets", "seal", "orders").stderr, "evalrouter datasets items orders --review pending")
+	contains(t, "the refusal", s.refused(1, "self_review", "evalrouter", "datasets", "review", "orders", first.ID, "--approve").stderr, "evalrouter datasets update orders --allow-self-review")
+	contains(t, "the update", s.ok("evalrouter", "datasets", "update", "orders", "--allow-self-review").stdout, "1 person; whoever wrote an item may review it")
+	contains(t, "the review", s.ok("evalrouter", "datasets", "review", "orders", first.ID, "--approve").stdout, "is approved")
+	contains(t, "the update", s.ok("evalrouter", "datasets", "update", "orders", "--forbid-self-review", "--reviewers", "2").stdout, "2 people; whoever wrote an item does not review it")
+	s.refused(2, "invalid_input", "evalrouter", "datasets", "update", "orders")
 	s.ok("evalrouter", "datasets", "create", "mine", "--allow-self-review")
 	s.ok("evalrouter", "datasets", "add", "mine", "--trace", trace, "--step", step, "--expected", "42")
 	s.ok("evalrouter", "datasets", "add", "mine", "--file", filepath.Join(s.home, "items.jsonl"))

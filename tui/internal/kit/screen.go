@@ -38,11 +38,13 @@ type Binding struct {
 type Effect interface{ effect() }
 
 // Go shows the screen of a route above this one, or instead of it, or straight
-// above the first screen with all between them left.
+// above the first screen with all between them left. Afresh leaves the first
+// screen too, which is opened again: what was read as somebody else stays nowhere.
 type Go struct {
 	To      any
 	Instead bool
 	Only    bool
+	Afresh  bool
 }
 
 // Back shows the screen beneath.

@@ -33,7 +33,11 @@ type Stack struct {
 	Make func(route any) (Screen, []Effect)
 	// Banner stands at the right of the title.
 	Banner plain.Safe
+	// Anew is called when all screens were left to be opened afresh, before the
+	// first one is, and gives the banner from then on. Nil changes nothing.
+	Anew func() plain.Safe
 
+	first   any // the route of the first screen
 	entries []entry
 	next    int
 	w, h    int
@@ -47,6 +51,9 @@ type Stack struct {
 
 // Open puts the screen of a route on top.
 func (s *Stack) Open(route any) []Task {
+	if len(s.entries) == 0 {
+		s.first = route
+	}
 	screen, effects := s.Make(route)
 	s.next++
 	id := s.next
@@ -213,6 +220,9 @@ func (s *Stack) carry(id int, effects []Effect) (tasks []Task) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Go:
+			if e.Afresh {
+				tasks = append(tasks, s.afresh()...)
+			}
 			if e.Instead {
 				tasks = append(tasks, s.remove(id)...)
 			}
@@ -230,6 +240,17 @@ func (s *Stack) carry(id int, effects []Effect) (tasks []Task) {
 		}
 	}
 	return tasks
+}
+
+// afresh leaves every screen and opens the first one again.
+func (s *Stack) afresh() (tasks []Task) {
+	for len(s.entries) > 0 {
+		tasks = append(tasks, s.remove(s.entries[0].id)...)
+	}
+	if s.Anew != nil {
+		s.Banner = s.Anew()
+	}
+	return append(tasks, s.Open(s.first)...)
 }
 
 func (s *Stack) remove(id int) []Task {

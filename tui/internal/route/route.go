@@ -69,5 +69,8 @@ type Billing struct{}
 // Account is who the person is, and where.
 type Account struct{}
 
+// SignIn is signing in: by the browser of this machine, or by a code.
+type SignIn struct{ ByCode bool }
+
 // Uploads is where benchmarks are uploaded.
 type Uploads struct{}

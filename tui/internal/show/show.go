@@ -206,10 +206,38 @@ func Problem(what plain.Safe, err error, retry bool) []kit.Line {
 		}
 		out = append(out, kit.Line{Text: " " + plain.Line(why+".")}, kit.Line{Text: " Runs go on without this terminal, and their caps still hold."})
 	}
+	if SignedOut(err) {
+		out = append(out, kit.Line{Text: " Sign in: Account and workspace, on Home."})
+	}
 	if retry {
 		out = append(out, kit.Line{}, kit.Line{Text: " F5 tries again   Esc goes back"})
 	}
 	return out
+}
+
+// codeOf is an error's code, "" without one.
+func codeOf(err error) api.Code {
+	var e *evalrouter.Error
+	var f *flow.Error
+	switch {
+	case errors.As(err, &f):
+		return f.Code
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return ""
+}
+
+// SignedOut says that an error is for want of a sign-in that is good.
+func SignedOut(err error) bool {
+	c := codeOf(err)
+	return c == api.SignedOut || c == api.Unauthenticated || Ended(err)
+}
+
+// Ended says that an error is for a sign-in or key that was good and has ended.
+func Ended(err error) bool {
+	c := codeOf(err)
+	return c == api.SessionExpired || c == api.KeyRevoked
 }
 
 // Reason is an error in one sentence, with its code.

@@ -37,10 +37,12 @@ type Place struct {
 	Env                func(string) (string, bool)
 	Environ            func() []string
 	Home               string
-	Version            string
-	Now                func() time.Time
-	Sleep              flow.Sleeper
-	Chance             func() float64
+	// Host names this computer to whoever approves a code.
+	Host    string
+	Version string
+	Now     func() time.Time
+	Sleep   flow.Sleeper
+	Chance  func() float64
 }
 
 // Options is the workspace at this place. It asks no service.
@@ -57,13 +59,17 @@ func (p Place) Options() (tui.Options, error) {
 		Version: p.Version, Env: p.Env, Dir: state, Program: os.Executable, Now: p.Now,
 		HTTP: &http.Client{Transport: evalrouter.NewTransport()},
 	}
+	gate, err := p.gate()
+	if err != nil {
+		return tui.Options{}, err
+	}
 	browser := Browser{OS: runtime.GOOS, Env: p.Env, Start: start}
 	banner := who.Workspace.Value
 	if who.Local {
 		banner = "this machine"
 	}
 	return tui.Options{
-		Service: tui.Service{
+		SignIn: gate, Service: tui.Service{
 			Connect:   func(ctx context.Context) (*evalrouter.Client, error) { return p.connect(ctx, who) },
 			Catalog:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Use) },
 			Refresh:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Refresh) },
@@ -78,21 +84,68 @@ func (p Place) Options() (tui.Options, error) {
 	}, nil
 }
 
-// signedIn reads what a sign-in left; nil where there is no place for it.
-func (p Place) signedIn() func(string) (*profile.Saved, error) {
+// accounts are this user's sign-ins, or why there is no place for them.
+func (p Place) accounts() (*signin.Accounts, error) {
 	dir, err := profile.DirsOf(p.Env, p.Home).Config.Path()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	accounts := &signin.Accounts{
+	return &signin.Accounts{
 		Dir: dir, Transport: evalrouter.NewTransport(), AllowHTTP: p.AllowHTTP, UserAgent: "evalrouter-tui/" + p.Version, Now: p.Now, Sleep: p.Sleep,
+	}, nil
+}
+
+// signedIn reads what a sign-in left; nil where there is no place for it.
+func (p Place) signedIn() func(string) (*profile.Saved, error) {
+	accounts, err := p.accounts()
+	if err != nil {
+		return nil
 	}
 	return accounts.Saved
 }
 
+// gate is how one signs in here: where `evalrouter login` would. nil is where
+// there is no place to keep a sign-in.
+func (p Place) gate() (*tui.SignIn, error) {
+	accounts, err := p.accounts()
+	if err != nil {
+		return nil, nil // the service on this machine needs none
+	}
+	at := profile.Production
+	for _, named := range []string{p.BaseURL, p.get(profile.EnvBaseURL)} {
+		if named != "" && !strings.EqualFold(named, profile.Local) {
+			at = named
+			break
+		}
+	}
+	if last, found, err := accounts.Find(""); err == nil && found && at == profile.Production && p.BaseURL == "" && p.get(profile.EnvBaseURL) == "" {
+		at = last.BaseURL // an ended sign-in is begun again where it was
+	}
+	g := &tui.SignIn{Accounts: accounts, Machine: signin.Machine{Name: p.Host, Version: p.Version}, Origin: at}
+	switch {
+	case p.get(profile.EnvAPIKey) != "":
+		g.Overruled = profile.EnvAPIKey
+	case p.BaseURL == "" && strings.EqualFold(p.get(profile.EnvBaseURL), profile.Local):
+		g.Overruled = profile.EnvBaseURL
+	}
+	g.Again = func() (tui.Service, string, error) {
+		if strings.EqualFold(p.BaseURL, profile.Local) {
+			p.BaseURL = at
+		}
+		o, err := p.Options()
+		return o.Service, o.Banner, err
+	}
+	return g, nil
+}
+
+func (p Place) get(name string) string {
+	v, _ := p.Env(name)
+	return v
+}
+
 func (p Place) config(who *profile.Profile) evalrouter.Config {
 	return evalrouter.Config{
-		BaseURL: who.BaseURL.Value, AllowHTTP: p.AllowHTTP,
+		BaseURL: who.BaseURL.Value, AllowHTTP: p.AllowHTTP || who.AllowHTTP,
 		UserAgent: fmt.Sprintf("evalrouter-tui/%s (%s/%s)", p.Version, runtime.GOOS, runtime.GOARCH),
 		Now:       p.Now, Sleep: p.Sleep, Rand: p.Chance,
 	}

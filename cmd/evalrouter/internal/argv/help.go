@@ -8,9 +8,12 @@ import (
 // column is where the explanation of a flag or command starts.
 const column = 30
 
+// shortLines is how long a short page may be: a terminal has no more.
+const shortLines = 24
+
 // Help is the help page of the last command of path. The short page fits a
-// terminal of 24 lines; all adds the rare flags and those that every command
-// has.
+// terminal of 24 lines, with as many examples as that leaves room for; all adds
+// the rare flags, those that every command has, and the other examples.
 func Help(path []*Command, all bool) string {
 	c := path[len(path)-1]
 	var b strings.Builder
@@ -38,8 +41,12 @@ func Help(path []*Command, all bool) string {
 		}
 	}
 	if len(c.Examples) > 0 {
+		shown := c.Examples
+		if room := shortLines - strings.Count(b.String(), "\n") - 4; !all && len(path) > 1 { // the title and the last line stand apart
+			shown = shown[:min(len(shown), max(1, room))]
+		}
 		b.WriteString("\nExamples\n")
-		for _, e := range c.Examples {
+		for _, e := range shown {
 			fmt.Fprintf(&b, "  %s\n", e)
 		}
 	}

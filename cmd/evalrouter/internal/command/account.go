@@ -27,7 +27,11 @@ func (a *App) Accounts() (*signin.Accounts, error) {
 
 // ClientAs is a service as somebody sees it who is not the caller yet.
 func (a *App) ClientAs(baseURL, token, workspace string) (*evalrouter.Client, error) {
-	cfg := a.config(&profile.Profile{BaseURL: profile.Setting{Value: baseURL}})
+	acc, err := a.Accounts()
+	if err != nil {
+		return nil, err
+	}
+	cfg := a.config(&profile.Profile{BaseURL: profile.Setting{Value: baseURL}, AllowHTTP: acc.Plain(baseURL)})
 	cfg.APIKey, cfg.WorkspaceID = token, workspace
 	return evalrouter.New(cfg)
 }

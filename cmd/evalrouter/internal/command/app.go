@@ -176,7 +176,7 @@ func (a *App) Watching(on bool) {
 // config is what every client has in common; it holds no credential.
 func (a *App) config(p *profile.Profile) evalrouter.Config {
 	return evalrouter.Config{
-		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP,
+		BaseURL: p.BaseURL.Value, AllowHTTP: a.Global.AllowHTTP || p.AllowHTTP,
 		UserAgent: a.userAgent(),
 		Timeout:   time.Duration(a.Global.Timeout * float64(time.Second)),
 		Now:       a.Now, Sleep: a.Sleep, Rand: a.Chance,

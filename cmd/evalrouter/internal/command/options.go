@@ -55,7 +55,7 @@ func settingColumns() []table.Column[profile.Setting] {
 // settings is everything that applies to all commands.
 func (a *App) settings(p *profile.Profile) []profile.Setting {
 	return []profile.Setting{
-		p.BaseURL, p.Workspace, p.Credential, a.timeoutSetting(), a.allowHTTPSetting(), a.inputSetting(), a.colourSetting(), a.browserSetting(),
+		p.BaseURL, p.Workspace, p.Credential, a.timeoutSetting(), a.allowHTTPSetting(p), a.inputSetting(), a.colourSetting(), a.browserSetting(),
 		a.plainSetting(), a.copiesSetting(), p.Dirs.State, p.Dirs.Cache, p.Dirs.Config, p.Dirs.Data,
 	}
 }
@@ -67,9 +67,12 @@ func (a *App) timeoutSetting() profile.Setting {
 	return profile.Setting{Name: "timeout", Value: "120 s", From: profile.FromDefault}
 }
 
-func (a *App) allowHTTPSetting() profile.Setting {
-	if a.Global.AllowHTTP {
+func (a *App) allowHTTPSetting(p *profile.Profile) profile.Setting {
+	switch {
+	case a.Global.AllowHTTP:
 		return profile.Setting{Name: "plain http", Value: "to this machine", From: profile.FromFlag}
+	case p.AllowHTTP:
+		return profile.Setting{Name: "plain http", Value: "to this machine", From: profile.FromLogin}
 	}
 	return profile.Setting{Name: "plain http", Value: "no", From: profile.FromDefault}
 }

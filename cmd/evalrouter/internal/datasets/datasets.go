@@ -4,6 +4,7 @@ package datasets
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strconv"
 	"strings"
@@ -20,14 +21,42 @@ import (
 
 // Datasets is "evalrouter datasets".
 func Datasets(a *command.App) *argv.Command {
-	return &argv.Command{
+	c := &argv.Command{
 		Name: "datasets", Args: "COMMAND DATASET [flags]",
 		Short:    "Turn what agents did into benchmarks",
 		Examples: []string{"evalrouter datasets create orders", "evalrouter datasets add orders --trace 5f0c1f9d2ab4"},
 		Sub: []*argv.Command{
-			list(a), create(a), items(a), add(a), edit(a), review(a), seal(a), versions(a), diff(a), export(a), retract(a), pack(a), archive(a),
+			list(a), create(a), update(a), items(a), add(a), edit(a), review(a), seal(a), versions(a), diff(a), export(a), retract(a), pack(a), archive(a),
 		},
 	}
+	for _, sub := range c.Sub {
+		exec := sub.Exec
+		sub.Exec = func(ctx context.Context, args []string) error { return advise(exec(ctx, args), args) }
+	}
+	return c
+}
+
+// advise names what helps after a refusal; the first operand is the dataset.
+func advise(err error, args []string) error {
+	if err == nil || len(args) == 0 {
+		return err
+	}
+	of := func(verb string) string { return "evalrouter datasets " + verb + " " + command.ShellWord(args[0]) }
+	for code, next := range map[api.Code]string{
+		api.SelfReview:       of("update") + " --allow-self-review",
+		api.NothingApproved:  of("items") + " --review pending",
+		api.NothingChanged:   of("versions"),
+		api.VersionRetracted: of("seal"),
+		api.DuplicateItem:    of("items"),
+		api.ItemChanged:      of("items"),
+		api.DatasetArchived:  "evalrouter datasets create NAME",
+		api.NameTaken:        of("items"),
+	} {
+		if errors.Is(err, code) {
+			return command.WithNext(err, next)
+		}
+	}
+	return err
 }
 
 // simple is a command without flags of its own.
@@ -77,13 +106,47 @@ func version(n *int) string {
 	return strconv.Itoa(*n)
 }
 
+// settings is the flags of what is set of a dataset.
+type settings struct {
+	fs           *argv.Flags
+	about        string
+	reviewers    int
+	self, others bool
+}
+
+func (s *settings) declare(fs *argv.Flags) {
+	s.fs = fs
+	fs.String(&s.about, "description", "TEXT", "what it is for")
+	fs.Int(&s.reviewers, "reviewers", "N", "how many people must approve an item (1)", 1, 3)
+	fs.Bool(&s.self, "allow-self-review", "who wrote an item may review it")
+	fs.Bool(&s.others, "forbid-self-review", "others review it (the default)")
+}
+
+// given are nil where a flag was not.
+func (s *settings) given(of string) (about *string, policy *api.NewReviewPolicy, err error) {
+	if s.self && s.others {
+		return nil, nil, &argv.UsageError{Message: "give --allow-self-review or --forbid-self-review", Next: "evalrouter datasets " + of + " --help"}
+	}
+	policy = &api.NewReviewPolicy{}
+	if s.fs.Given("description") {
+		about = &s.about
+	}
+	if s.fs.Given("reviewers") {
+		policy.ReviewersRequired = &s.reviewers
+	}
+	if s.self || s.others {
+		policy.AllowSelf = &s.self
+	}
+	if *policy == (api.NewReviewPolicy{}) {
+		policy = nil
+	}
+	return about, policy, nil
+}
+
 func create(a *command.App) *argv.Command {
-	in, policy, reviewers := api.NewDataset{}, api.NewReviewPolicy{}, 0
-	about, self := "", false
+	in, set := api.NewDataset{}, settings{}
 	fs := argv.NewFlags("create")
-	fs.String(&about, "description", "TEXT", "what it is for")
-	fs.Int(&reviewers, "reviewers", "N", "how many people must approve an item (1)", 1, 3)
-	fs.Bool(&self, "allow-self-review", "who wrote an item may review it")
+	set.declare(fs)
 	return &argv.Command{
 		Name: "create", Args: "NAME [flags]", Short: "Make an empty dataset", Flags: fs,
 		Examples: []string{"evalrouter datasets create orders", "evalrouter datasets create mine --allow-self-review"},
@@ -92,14 +155,10 @@ func create(a *command.App) *argv.Command {
 				return &argv.UsageError{Message: "name the dataset", Next: "evalrouter datasets create --help"}
 			}
 			in.Name = args[0]
-			if about != "" {
-				in.Description = &about
+			var err error
+			if in.Description, in.ReviewPolicy, err = set.given("create"); err != nil {
+				return err
 			}
-			if reviewers != 0 {
-				policy.ReviewersRequired = &reviewers
-			}
-			policy.AllowSelf = &self
-			in.ReviewPolicy = &policy
 			client, err := a.Client(ctx)
 			if err != nil {
 				return err
@@ -114,6 +173,48 @@ func create(a *command.App) *argv.Command {
 			})
 		},
 	}
+}
+
+func update(a *command.App) *argv.Command {
+	set := settings{}
+	fs := argv.NewFlags("update")
+	set.declare(fs)
+	return &argv.Command{
+		Name: "update", Args: "DATASET [flags]", Short: "Change who reviews, or the description", Flags: fs,
+		Long:     "What is approved stays so; reviews that come follow the new settings.",
+		Examples: []string{"evalrouter datasets update orders --allow-self-review", "evalrouter datasets update orders --forbid-self-review --reviewers 2"},
+		Exec: func(ctx context.Context, args []string) error {
+			in := api.UpdateDataset{}
+			var err error
+			if in.Description, in.ReviewPolicy, err = set.given("update"); err != nil {
+				return err
+			}
+			if in == (api.UpdateDataset{}) {
+				return &argv.UsageError{Message: "say what to change", Next: "evalrouter datasets update --help"}
+			}
+			client, d, _, err := named(ctx, a, args, 0)
+			if err != nil {
+				return err
+			}
+			if d, err = client.Datasets.Update(ctx, d.ID, in); err != nil {
+				return err
+			}
+			return a.Value(d, func(p *term.Page) {
+				self := "whoever wrote an item does not review it"
+				if d.ReviewPolicy.AllowSelf {
+					self = "whoever wrote an item may review it"
+				}
+				p.Line("An item of %s is approved by %s; %s.", d.Name, people(d.ReviewPolicy.ReviewersRequired), self)
+			})
+		},
+	}
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return strconv.Itoa(n) + " people"
 }
 
 func archive(a *command.App) *argv.Command {

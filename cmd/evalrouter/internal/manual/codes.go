@@ -88,7 +88,7 @@ func serviceProblems() []Problem {
 		{api.ResumeUnsupported, 422, "Runs of this kind cannot be resumed; the details name the reason.", free, "Start a new run: evalrouter run --from RUN"},
 		{api.RetryUnknownLimit, 422, "More tasks have an unknown outcome than --retry-unknown-max allows.", free, "Raise --retry-unknown-max, or leave --retry-unknown out."},
 		{api.RunNotFinished, 409, "The run has not ended, so that it has no result.", reads, "evalrouter wait RUN"},
-		{api.SelfReview, 403, "The dataset does not let whoever wrote an item review it.", free, "Ask somebody else, or set the dataset to allow it."},
+		{api.SelfReview, 403, "The dataset does not let whoever wrote an item review it.", free, "Ask somebody else, or: evalrouter datasets update DATASET --allow-self-review"},
 		{api.SessionExpired, 401, "The sign-in is over.", free, "evalrouter login"},
 		{api.SourceNotReady, 409, "The source is not whole yet, did not pass, or is archived.", free, "Upload the rest of it, or another source."},
 		{api.SourceOffset, 409, "The part does not begin where the source ends.", free, "Go on from the offset that the error names."},

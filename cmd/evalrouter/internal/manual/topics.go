@@ -40,7 +40,7 @@ type Variable struct {
 func Variables() []Variable {
 	return []Variable{
 		{"EVALROUTER_API_KEY", "", "the key of a hosted service; never sent to the service on this machine"},
-		{"EVALROUTER_BASE_URL", "--base-url", "the service to use"},
+		{"EVALROUTER_BASE_URL", "--base-url", "the service to use; local is the one on this machine"},
 		{"EVALROUTER_WORKSPACE_ID", "--workspace-id", "the workspace to use"},
 		{"EVALROUTER_LOCAL", "", "off: never start the service on this machine"},
 		{"EVALROUTER_STATE_DIR", "", "where accepted quotes are remembered (~/.local/state/evalrouter)"},

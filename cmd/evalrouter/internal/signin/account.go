@@ -47,7 +47,7 @@ func leave(ctx context.Context, a *command.App) error {
 	}
 	// A service that cannot be asked for a reason of this machine's is no outage:
 	// the token stays until it can be told.
-	if _, err := evalrouter.Origin(was.BaseURL, a.Global.AllowHTTP); err != nil {
+	if _, err := acc.Origin(was.BaseURL); err != nil {
 		return command.WithNext(err, "evalrouter logout --allow-http")
 	}
 	_, unheard, err := acc.Leave(ctx, was.BaseURL)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -16,13 +15,6 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
-)
-
-// A new account has no workspace until its setup is finished in the browser,
-// which is waited for.
-const (
-	setupPoll = 3 * time.Second
-	setupWait = 15 * time.Minute
 )
 
 // choose finds the workspace to use. why is said behind its name.
@@ -57,30 +49,17 @@ func (l *login) choose(ctx context.Context, base, kind string, got accounts.Toke
 
 // workspaces are all there are, once there is one.
 func (l *login) workspaces(ctx context.Context, c *evalrouter.Client) ([]api.WorkspaceRecord, error) {
-	until := l.Now().Add(setupWait)
-	for shown := false; ; shown = true {
-		all, err := gather(ctx, c)
-		if err != nil || len(all) > 0 {
-			return all, err
-		}
-		if !shown {
-			who, err := c.Whoami(ctx)
-			if err != nil {
-				return nil, err
-			}
-			l.Note("Your account has no workspace yet. Finish its setup in the browser:")
-			if who.SetupURL != nil {
-				l.Note("  %s", *who.SetupURL)
-			}
-			l.Note("Waiting... (Ctrl+C stops waiting)")
-		}
-		if !l.Now().Before(until) {
-			return nil, &flow.Error{Code: api.SignInExpired, Message: "the setup was not finished in time", Facts: []string{"nothing was stored"}}
-		}
-		if err := l.Sleep(ctx, setupPoll); err != nil {
-			return nil, err
-		}
+	acc, err := l.Accounts()
+	if err != nil {
+		return nil, err
 	}
+	return acc.Workspaces(ctx, c, func(setup string) {
+		l.Note("Your account has no workspace yet. Finish its setup in the browser:")
+		if setup != "" {
+			l.Note("  %s", setup)
+		}
+		l.Note("Waiting... (Ctrl+C stops waiting)")
+	})
 }
 
 func gather(ctx context.Context, c *evalrouter.Client) (all []api.WorkspaceRecord, err error) {

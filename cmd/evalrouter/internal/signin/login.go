@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 
-	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/profile"
@@ -57,11 +56,14 @@ func (l *login) exec(ctx context.Context, args []string) error {
 	if l.keyring && (l.Vault == nil || l.Vault() == nil) {
 		return &flow.Error{Code: api.InvalidConfiguration, Message: "there is no keychain: this program was built without one, or none answers here", Facts: []string{"nothing was sent or stored; without --require-keyring a private file is used"}}
 	}
-	base, err := evalrouter.Origin(l.origin(), l.Global.AllowHTTP)
+	if strings.EqualFold(l.origin(), profile.Local) {
+		return &argv.UsageError{Message: "the service on this machine needs no sign-in; every command finds it with --base-url local", Next: "evalrouter whoami --base-url local"}
+	}
+	acc, err := l.Accounts()
 	if err != nil {
 		return err
 	}
-	acc, err := l.Accounts()
+	base, err := acc.Origin(l.origin())
 	if err != nil {
 		return err
 	}

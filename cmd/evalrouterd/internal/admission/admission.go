@@ -132,12 +132,8 @@ func (r QuoteRequest) check() error {
 		return invalid("coverage.sample_count", "out_of_range", "a sample has 1 to %d tasks; ask for full coverage to run more", core.MaxSample)
 	case r.Cap == nil && !r.Preview:
 		return invalid("max_charge_microusd", "required", "a quote needs a spending cap in max_charge_microusd")
-	case r.Cap != nil && *r.Cap <= 0:
-		return invalid("max_charge_microusd", "out_of_range", "a spending cap is more than nothing")
-	case r.Cap != nil && *r.Cap > core.MaxCap:
-		return core.Refuse(core.BudgetLimit, "a cap is at most %s", core.MaxCap).With("limit_microusd", core.MaxCap.Wire())
 	}
-	return nil
+	return bounded(r.Cap)
 }
 
 // invalid refuses one field of a request.

@@ -27,6 +27,15 @@ type ContinuationRequest struct {
 // reused, what it recorded is graded, and what was provably never processed is
 // asked. It starts nothing.
 func (s *Service) Continue(ctx context.Context, sc core.Scope, r ContinuationRequest) (core.Quote, error) {
+	q, err := s.continuation(ctx, sc, r)
+	if err != nil {
+		return core.Quote{}, err
+	}
+	return s.offer(ctx, q)
+}
+
+// continuation computes what a new run would do, and keeps nothing.
+func (s *Service) continuation(ctx context.Context, sc core.Scope, r ContinuationRequest) (core.Quote, error) {
 	run, was, err := s.source(ctx, sc, r.Run)
 	if err != nil {
 		return core.Quote{}, err
@@ -51,10 +60,7 @@ func (s *Service) Continue(ctx context.Context, sc core.Scope, r ContinuationReq
 		return core.Quote{}, core.Refuse(core.EvidenceUnfit, "what run %s asked has changed since (%s), so new answers would not belong to its old ones; nothing was quoted or charged", run.ID, differs(was, q)).
 			With("reasons", []string{differs(was, q)})
 	}
-	if err := s.survey(ctx, sc, r, run, &q); err != nil {
-		return core.Quote{}, err
-	}
-	return s.offer(ctx, q)
+	return q, s.survey(ctx, sc, r, run, &q)
 }
 
 // source reads the run to go on with, and refuses one that cannot be.

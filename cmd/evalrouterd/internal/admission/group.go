@@ -13,6 +13,8 @@ import (
 type Groups interface {
 	PutQuote(context.Context, core.GroupQuote) error
 	Quote(context.Context, core.Scope, core.GroupQuoteID) (core.GroupQuoteState, error)
+	// Lineage is the chain of groups that a group belongs to, from the first on.
+	Lineage(context.Context, core.Scope, core.GroupID) ([]core.Group, error)
 	AdmitGroup(context.Context, core.GroupAdmission) (core.Admitted, error)
 }
 
@@ -53,7 +55,7 @@ func (s *Service) QuoteGroup(ctx context.Context, sc core.Scope, r GroupQuoteReq
 	}
 	if r.Cap != nil {
 		g.Cap = *r.Cap
-		if err := split(&g, r); err != nil {
+		if err := split(&g, r.caps()); err != nil {
 			return core.GroupQuote{}, err
 		}
 	}
@@ -69,20 +71,39 @@ func (r GroupQuoteRequest) check() error {
 		return invalid("members", "out_of_range", "a group has %d to %d models; nothing was quoted", core.MinMembers, core.MaxMembers)
 	case r.Cap == nil && !r.Preview:
 		return invalid("max_charge_microusd", "required", "a group quote needs the spending cap of all its members in max_charge_microusd")
-	case r.Cap != nil && *r.Cap <= 0:
+	}
+	return bounded(r.Cap)
+}
+
+// bounded says whether a cap, if there is one, can be a cap.
+func bounded(cap *usd.Micro) error {
+	switch {
+	case cap == nil:
+		return nil
+	case *cap <= 0:
 		return invalid("max_charge_microusd", "out_of_range", "a spending cap is more than nothing")
-	case r.Cap != nil && *r.Cap > core.MaxCap:
+	case *cap > core.MaxCap:
 		return core.Refuse(core.BudgetLimit, "a cap is at most %s", core.MaxCap).With("limit_microusd", core.MaxCap.Wire())
 	}
 	return nil
 }
 
-// split gives each member its part of the group's cap.
-func split(g *core.GroupQuote, r GroupQuoteRequest) error {
-	least, fixed := make([]usd.Micro, len(g.Members)), make([]*usd.Micro, len(g.Members))
+// caps are those that members were given themselves, nil where none was.
+func (r GroupQuoteRequest) caps() []*usd.Micro {
+	out := make([]*usd.Micro, len(r.Members))
+	for i, m := range r.Members {
+		out[i] = m.Cap
+	}
+	return out
+}
+
+// split gives each member its part of the group's cap. fixed are the caps that
+// members were given themselves, nil where none was.
+func split(g *core.GroupQuote, fixed []*usd.Micro) error {
+	least := make([]usd.Micro, len(g.Members))
 	asked := true
 	for i, m := range g.Members {
-		least[i], fixed[i] = m.MinCap, r.Members[i].Cap
+		least[i] = m.MinCap
 		asked = asked && fixed[i] != nil
 		if c := fixed[i]; c != nil && *c < m.MinCap {
 			return core.Refuse(core.CapBelowMinimum, "a cap of %s cannot pay for one task of %s; the smallest useful cap there is %s", *c, m.Target.Name(), m.MinCap).
@@ -110,6 +131,15 @@ func split(g *core.GroupQuote, r GroupQuoteRequest) error {
 	return nil
 }
 
+// startable says whether a member's quote can be accepted as it is, and gives
+// what was agreed to beside the start.
+func (s *Service) startable(ctx context.Context, sc core.Scope, q core.Quote, accepted []string) ([]core.Consent, error) {
+	if err := s.stands(q); err != nil {
+		return nil, err
+	}
+	return s.continuable(ctx, sc, core.QuoteState{Quote: q}, accepted)
+}
+
 // ofMember says which member a refusal is about.
 func ofMember(err error, i int) error {
 	var r *core.Refusal
@@ -128,6 +158,9 @@ type GroupRequest struct {
 	Quote    core.GroupQuoteID
 	Name     string
 	Metadata map[string]string
+	// Accepted are the kinds of consent that came with the request, for a
+	// continuation. They are for every member.
+	Accepted []string
 	Once     core.Once
 	Encode   func(core.Group, []core.GroupMember) ([]byte, error)
 }
@@ -147,11 +180,13 @@ func (s *Service) StartGroup(ctx context.Context, sc core.Scope, r GroupRequest)
 		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Once: r.Once, GroupID: core.GroupID(s.NewID()), Practice: w.Practice, Encode: r.Encode,
 	}
 	for i, m := range q.Members {
-		// A consumed quote is answered by the store: a replay, or whose group it became.
-		if err := s.stands(m); err != nil && q.Group == "" {
-			return core.Admitted{}, ofMember(err, i)
+		ids := core.MemberIDs{Run: core.RunID(s.NewID()), Transfer: s.NewID(), Consent: s.NewID()}
+		if q.Group == "" { // a consumed quote is answered by the store: a replay, or whose group it became
+			if ids.Consents, err = s.startable(ctx, sc, m, r.Accepted); err != nil {
+				return core.Admitted{}, ofMember(err, q.Place(i))
+			}
 		}
-		a.Members = append(a.Members, core.MemberIDs{Run: core.RunID(s.NewID()), Transfer: s.NewID(), Consent: s.NewID()})
+		a.Members = append(a.Members, ids)
 	}
 	out, err := s.Groups.AdmitGroup(ctx, a)
 	if err != nil || out.Replayed {

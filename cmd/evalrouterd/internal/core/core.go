@@ -13,7 +13,11 @@
 //   - The order of tasks is a pure function of the quote.
 package core
 
-import "github.com/evalrouter/evalrouter/lib/usd"
+import (
+	"cmp"
+
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
 
 // Identifiers are distinct types, so that one cannot stand for another.
 type (
@@ -45,11 +49,18 @@ type Scope struct {
 	Workspace WorkspaceID
 	// Actor is the id of a key or person, or "owner", for the record of consents.
 	Actor string
+	// Person is who stands behind the actor: the person of a sign-in or of a key, or
+	// the first of a row of rotated keys that no person made. "" is the actor itself.
+	Person string
 	// Ceiling bounds what the runs of an actor's lineage may cost in all, 0 for
 	// no bound.
 	Ceiling usd.Micro
 	Lineage string
 }
+
+// Who counts as one where several people are asked for, by whatever key or
+// sign-in.
+func (s Scope) Who() string { return cmp.Or(s.Person, s.Actor) }
 
 // Limits of the service.
 const (

@@ -10,6 +10,10 @@ import (
 // Its members are runs of their own: each has its cap, its charges, its log and
 // its result, and nothing is shared once they are admitted. What a group is
 // doing follows from what they are doing and is never kept.
+//
+// A group is continued as a whole and once: the next group has a run for every
+// member that has something left, whichever group its newest run is of. The
+// chain of groups is a line, as that of each member is.
 
 // GroupID is a random UUID.
 type GroupID string
@@ -35,6 +39,36 @@ type GroupQuote struct {
 	// Cap is the most that the group can cost: the sum of its members' caps.
 	Cap     usd.Micro
 	Members []Quote
+	// Continuation is set where the quote goes on with an earlier group. Its
+	// members are then quotes of continuations.
+	Continuation *GroupContinuation
+}
+
+// GroupContinuation says which group a quote goes on with, and what becomes of
+// each member of the first group of the chain: it has a quote, or it stands
+// aside.
+type GroupContinuation struct {
+	Source GroupID `json:"source"`
+	// Places are where the members of the quote stand in the first group, in
+	// ascending order.
+	Places []int   `json:"places"`
+	Aside  []Aside `json:"aside,omitempty"`
+}
+
+// Aside is a member that a continuation of its group does not go on with.
+type Aside struct {
+	Place int `json:"place"`
+	// Run is the newest run of the member's chain.
+	Run    RunID  `json:"run"`
+	Reason string `json:"reason"`
+}
+
+// Place is where a member of the quote stands in the first group.
+func (g GroupQuote) Place(member int) int {
+	if g.Continuation == nil {
+		return member
+	}
+	return g.Continuation.Places[member]
 }
 
 // MinCap is the least cap with which each member can start a task.
@@ -61,6 +95,9 @@ type Group struct {
 	Metadata  map[string]string
 	Cap       usd.Micro
 	CreatedAt Micros
+	// Source is the group that this one goes on with, and ContinuedBy the one
+	// that goes on with it; "" for none.
+	Source, ContinuedBy GroupID
 	// Members are its runs in the order of the quote.
 	Members []RunID
 }
@@ -91,6 +128,8 @@ type GroupAdmission struct {
 type MemberIDs struct {
 	Run               RunID
 	Transfer, Consent string
+	// Consents are what was agreed to beside the start, for a continuation.
+	Consents []Consent
 }
 
 // GroupState is what a group is doing: running while any member goes on, what

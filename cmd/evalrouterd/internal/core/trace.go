@@ -109,6 +109,33 @@ type Span struct {
 	// are redacted and bounded.
 	Input, Output, Attributes json.RawMessage
 	InputCut, OutputCut       bool
+	// Packed is set once a store has packed the content. Then Input and Output
+	// only say whether there is any.
+	Packed *Packed
+}
+
+// Packed is the content of a span as a store keeps it, made before its
+// transaction begins.
+type Packed struct {
+	Body   []byte
+	Parts  []PackedPart // what its trace keeps once
+	Weight int          // how much the span says
+}
+
+// Keep adds a part, once.
+func (p *Packed) Keep(hash [16]byte, data []byte) {
+	for _, one := range p.Parts {
+		if one.Hash == hash {
+			return
+		}
+	}
+	p.Parts = append(p.Parts, PackedPart{hash, data})
+}
+
+// PackedPart is a part of content with the hash that it is known by.
+type PackedPart struct {
+	Hash [16]byte
+	Data []byte
 }
 
 // Arrival is what came of one trace at once. Its spans may be all of the trace

@@ -115,12 +115,17 @@ func (s *service) accounts(o options, people *identity.Service) *accounts.Handle
 	return h
 }
 
-// web is the pages on which people do all that.
-func (s *service) web(who *accounts.Handlers) (*web.Server, error) {
+// web is the pages on which people do all that, and look at what was evaluated.
+// Where nobody signs in only the latter are there, for whoever has a link.
+func (s *service) web(who *accounts.Handlers, origin string, subjects ...web.Subject) (*web.Server, error) {
 	a := s.store.Access()
-	return web.New(web.Options{
-		People: who.People, SignIn: who.SignIn, Reader: a, Ender: a, Money: s.store, Master: s.master, Often: who.Often, Random: randomBytes, Scopes: httpapi.Scopes(), Origin: who.Origin, Log: s.log,
-	})
+	o := web.Options{
+		SignIn: who.SignIn, Reader: a, Ender: a, Money: s.store, Master: s.master, Often: who.Often, Random: randomBytes, Scopes: httpapi.Scopes(), Origin: origin, Log: s.log, Subjects: subjects,
+	}
+	if who.SignIn != nil {
+		o.People = who.People
+	}
+	return web.New(o)
 }
 
 // ServeHTTP answers with a page where there is one, and as the API otherwise.

@@ -291,7 +291,10 @@ func TestCluster_RestoredDump(t *testing.T) {
 		}
 	}
 	other.run("audit", "--data", other.first).ok(t)
-	other.run("recover", "--ack", "--data", other.first).ok(t)
+	if got := other.run("recover", "--ack", "--data", other.first); got.status != 2 || !strings.Contains(got.stderr, "(keys_undecided)") {
+		t.Errorf("acknowledged without a word about keys: %d: %s%s", got.status, got.stdout, got.stderr)
+	}
+	other.run("recover", "--ack", "--keep-keys", "--data", other.first).ok(t)
 	there := other.member(other.first, 0, "--addr", "127.0.0.1:0")
 	there.awaitAddress(t)
 	if err := os.WriteFile(filepath.Join(other.first, "owner.token"), []byte(c.key), 0o600); err != nil {

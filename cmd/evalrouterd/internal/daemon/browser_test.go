@@ -237,7 +237,7 @@ func (l *living) picture(t *testing.T, p *webtest.Page, name string) {
 	t.Helper()
 	for _, width := range []int{360, 1440} {
 		p.Size(width, 800)
-		p.Until(fmt.Sprintf(`window.innerWidth === %d && document.styleSheets.length === 1`, width))
+		p.Until(fmt.Sprintf(`window.innerWidth === %d && document.styleSheets.length >= 1`, width))
 		var beyond []string
 		p.Eval(`[...document.querySelectorAll("body *")].filter(e => !e.closest(".skip, thead") && e.getBoundingClientRect().right > window.innerWidth + 1).map(e => e.tagName + " " + e.className)`, &beyond)
 		if len(beyond) > 0 {

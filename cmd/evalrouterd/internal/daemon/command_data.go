@@ -322,10 +322,27 @@ func keysResetCommand(f *flagSet) action {
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 				return refuse("invalid_input", "%s is there; nothing was reset. Only a master key that is lost is replaced", path)
 			}
-			if _, err := seal.LoadOrCreate(path, rand.Reader); err != nil {
+			if o.postgres != "" {
+				if err := o.nobodyServes(ctx); err != nil {
+					return err
+				}
+				// A database that names no key takes the next one that is made: whoever
+				// dies here has forgotten the old key only, and repeats this.
+				if err := o.store.SetMeta(ctx, masterMeta, ""); err != nil {
+					return err
+				}
+			}
+			m, err := seal.LoadOrCreate(path, rand.Reader)
+			if err != nil {
 				return err
 			}
-			fmt.Fprintln(sys.Stdout, "A new master key was made. Every provider key and API key that was kept before is void: make the connections and API keys again.")
+			fmt.Fprintln(sys.Stdout, "A new master key was made. Every provider key, API key and sign-in that was kept before is void: make the connections and API keys again, and sign in again.")
+			if o.postgres != "" {
+				if err := o.store.SetMeta(ctx, masterMeta, m.Check()); err != nil {
+					return err
+				}
+				fmt.Fprintf(sys.Stdout, "Copy %s to the data directory of every process before you start it.\n", path)
+			}
 			return nil
 		})
 	}

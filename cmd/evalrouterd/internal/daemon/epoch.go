@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sqlite"
 	"github.com/evalrouter/evalrouter/lib/plain"
@@ -33,7 +34,11 @@ func (o *open) mayCall(ctx context.Context) error {
 }
 
 func restoredSentence(r store.Restored) string {
-	return fmt.Sprintf("Runs that were live and have stopped: %d; calls of theirs whose outcome nobody knows: %d.", r.Runs, r.Unknown)
+	text := fmt.Sprintf("Runs that were live and have stopped: %d; calls of theirs whose outcome nobody knows: %d.", r.Runs, r.Unknown)
+	if r.Gap {
+		text += fmt.Sprintf(" Sign-ins of browsers and terminals that were ended: %d.", r.SignIns)
+	}
+	return text
 }
 
 // restoreCommand begins a new epoch: for a database that was put back by hand,
@@ -199,6 +204,7 @@ const sqliteHead = "SQLite format 3\x00"
 // acknowledges it.
 func recoverCommand(f *flagSet) action {
 	data, ack := f.data(), f.toggle("ack", "let provider calls be made again")
+	keep, end := f.toggle("keep-keys", "with --ack: no API key was revoked after the backup; they stay good"), f.toggle("end-keys", "with --ack: revoke every API key")
 	return func(ctx context.Context, sys System, _ []string) error {
 		at, err := data(sys)
 		if err != nil {
@@ -213,7 +219,10 @@ func recoverCommand(f *flagSet) action {
 				fmt.Fprintln(sys.Stdout, "Nothing is to be acknowledged.")
 				return nil
 			case !*ack:
-				return sayRestored(sys.Stdout, r)
+				return o.sayRestored(ctx, sys.Stdout, r)
+			}
+			if err := o.decideKeys(ctx, sys, r, *keep, *end); err != nil {
+				return err
 			}
 			if err := o.store.AcknowledgeRestore(ctx); err != nil {
 				return err
@@ -224,9 +233,43 @@ func recoverCommand(f *flagSet) action {
 	}
 }
 
-func sayRestored(w io.Writer, r store.Restored) error {
-	_, err := fmt.Fprintf(w, "Epoch %d began at %s: %s.\n%s\nNothing was charged for them. Tasks without a record may have been called after the backup was taken.\n"+
+// decideKeys has the operator say what becomes of API keys where some that were
+// revoked may be good again.
+func (o *open) decideKeys(ctx context.Context, sys System, r store.Restored, keep, end bool) error {
+	n, err := o.store.Access().GoodKeys(ctx)
+	switch {
+	case err != nil:
+		return err
+	case keep && end:
+		return refuse("invalid_input", "--keep-keys and --end-keys are two answers; nothing was acknowledged")
+	case end:
+		ended, err := o.store.Access().EndKeys(ctx, core.By{Entry: newID(), Actor: "operator"})
+		if err == nil {
+			fmt.Fprintf(sys.Stdout, "API keys that were revoked: %d.\n", ended)
+		}
+		return err
+	case r.Gap && n > 0 && !keep:
+		return refuse("keys_undecided", "%s; nothing was acknowledged. Say --keep-keys if no key was revoked since the backup, or --end-keys to revoke all of them ('evalrouterd keys list' shows them, 'evalrouterd keys revoke' ends one)", keysSentence(n))
+	}
+	return nil
+}
+
+func keysSentence(n int) string {
+	return fmt.Sprintf("API keys that are good in this copy: %d; one that was revoked after the backup was taken is good again", n)
+}
+
+func (o *open) sayRestored(ctx context.Context, w io.Writer, r store.Restored) error {
+	revived := ""
+	if r.Gap {
+		n, err := o.store.Access().GoodKeys(ctx)
+		if err != nil {
+			return err
+		}
+		revived = keysSentence(n) + ". With such keys --ack needs --keep-keys or --end-keys.\n" +
+			"Accounts, members and passwords are those of the backup: 'evalrouterd accounts list' shows who may sign in.\n"
+	}
+	_, err := fmt.Fprintf(w, "Epoch %d began at %s: %s.\n%s\n%sNothing was charged for them. Tasks without a record may have been called after the backup was taken.\n"+
 		"'evalrouterd audit' checks the record; 'evalrouterd recover --ack' lets calls be made again.\n",
-		r.Epoch, time.UnixMicro(int64(r.At)).UTC().Format(time.RFC3339), r.Why, restoredSentence(r))
+		r.Epoch, time.UnixMicro(int64(r.At)).UTC().Format(time.RFC3339), r.Why, restoredSentence(r), revived)
 	return err
 }

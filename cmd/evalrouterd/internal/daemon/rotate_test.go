@@ -144,6 +144,37 @@ func TestRotateMaster_Shared(t *testing.T) {
 	if status := again.call(t, "GET", "/v1/runs", nil, nil); status != 200 {
 		t.Errorf("an API key of before is answered %d", status)
 	}
+
+	// The key is lost in every process: another one is made only while nobody
+	// serves, and is the one that the database needs from then on.
+	path := filepath.Join(c.first, "master.key")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.run("keys", "reset", "--data", beside); r.status != 2 || !strings.Contains(r.stderr, "nothing was reset") {
+		t.Errorf("where a key is, reset ends with %d: %s", r.status, r.stderr)
+	}
+	elsewhere := furnished(t, t.TempDir())
+	if r := c.run("keys", "reset", "--data", elsewhere); r.status != 2 || !strings.Contains(r.stderr, "database_in_use") {
+		t.Errorf("beside a service, reset ends with %d: %s", r.status, r.stderr)
+	}
+	again.signal(t, syscall.SIGTERM)
+	again.ended(t)
+	if r := c.run("serve", "--data", c.first, "--addr", "127.0.0.1:0"); r.status != 2 || !strings.Contains(r.stderr, "keys reset") {
+		t.Errorf("without the key a service ends with %d: %s", r.status, r.stderr)
+	}
+	if r := c.run("keys", "reset", "--data", c.first).ok(t); !strings.Contains(r.stdout, "every process") {
+		t.Errorf("it says %s", r.stdout)
+	}
+	if r := c.run("serve", "--data", beside, "--addr", "127.0.0.1:0"); r.status != 2 || !strings.Contains(r.stderr, "master_key_wrong") {
+		t.Errorf("with the old file a service ends with %d: %s", r.status, r.stderr)
+	}
+	fresh := c.member(c.first, 0, "--role", "api", "--addr", "127.0.0.1:0")
+	fresh.awaitAddress(t)
+	fresh.dir = c.first
+	if status := fresh.call(t, "GET", "/v1/runs", nil, nil); status != 401 {
+		t.Errorf("an API key of the lost master key is answered %d", status)
+	}
 }
 
 func TestRotateMaster_Refused(t *testing.T) {

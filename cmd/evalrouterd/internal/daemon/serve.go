@@ -179,7 +179,7 @@ func (r *runner) prepareLocal(ctx context.Context, data *open, routes *managed, 
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	s, err := newService(data, options{
 		policy: netguard.Policy{AllowLoopback: true, Own: ownAddresses(at)}, managed: routes, own: r.own,
-		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log.Logger,
+		modelPorts: slices.DeleteFunc(slices.Clone(r.modelPorts), func(p int) bool { return p == int(at.Port()) }), owner: token, hosts: loopbackHosts(int(at.Port())), version: r.sys.Version, log: r.log.Logger, pages: "http://" + at.String(),
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())

@@ -104,7 +104,7 @@ func (o *open) unlock(ctx context.Context) error {
 		}
 		if sealed {
 			return refuse("master_key_missing", "%s is missing, and the keys in the database depend on it; nothing was started. Put it back from a backup. "+
-				"If it is lost for good, 'evalrouterd keys reset --data %s' makes a new one; every provider key and API key must then be given again", path, o.dir)
+				"If it is lost for good, 'evalrouterd keys reset --data %s' makes a new one; every provider key and API key must then be given again, and everybody signs in again", path, o.dir)
 		}
 		m, err = seal.LoadOrCreate(path, rand.Reader)
 	}
@@ -125,7 +125,7 @@ type service struct {
 	wake   *wake.Wake
 	role   role
 	server *httpapi.Server
-	// pages is nil where nobody signs in.
+	// pages is nil where browsers find nothing.
 	pages   *web.Server
 	pool    *netguard.Pool
 	managed *managed
@@ -160,6 +160,9 @@ type options struct {
 	calls      int // tasks of one workspace in flight; 0 is the usual
 	figures    *figures
 	signIn     signIn
+	// pages is where browsers find pages that links open; "" for where people
+	// sign in.
+	pages string
 }
 
 // newService joins the parts. Nothing runs yet.
@@ -196,11 +199,16 @@ func newService(data *open, o options) (*service, error) {
 	admits := &admission.Service{Store: s.store, Chains: chains, Catalog: s.catalog, Adapters: adapters, Engine: wake, NewID: newID, Groups: s.store.Groups()}
 	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: s.store}
 	who := s.accounts(o, s.people(o))
+	shown, linking, err := s.evals(o)
+	if err != nil {
+		return nil, err
+	}
 	own := s.private(o, exports)
 	spans, err := s.tracing()
 	if err != nil {
 		return nil, err
 	}
+	sets := s.curation(own.Service)
 	api := httpapi.Options{
 		Catalog: s.catalog, Runs: s.store, Answers: s.store, Connections: connections, Keys: badge.Keys{Store: s.store.Access(), Master: s.master, Now: s.store.Now, Log: o.log}, Changes: s.changes, Waker: wake,
 		Admission: admits, Chains: again,
@@ -210,15 +218,24 @@ func newService(data *open, o options) (*service, error) {
 			who,
 			own,
 			again,
-			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version},
+			&group.Handlers{Admission: admits, Groups: s.store.Groups(), Runs: s.store, Connections: connections, Changes: s.changes, Waker: wake, Now: s.now, After: time.After, Version: o.version, Origin: o.signIn.origin},
 			&feedback.Handlers{Keeper: s.store.Feedback(), NewID: newID},
 			spans,
-			s.curation(own.Service),
+			sets,
 		},
+	}
+	if linking != nil {
+		api.Subjects = append(api.Subjects, linking)
 	}
 	if who.SignIn != nil {
 		api.Sessions = badge.Sessions{Store: s.store.Access(), Master: s.master}
-		if s.pages, err = s.web(who); err != nil {
+	}
+	if shown != nil {
+		agents, err := s.agentPages(o, spans, sets)
+		if err != nil {
+			return nil, err
+		}
+		if s.pages, err = s.web(who, o.pageOrigin(), append([]web.Subject{shown}, agents...)...); err != nil {
 			return nil, err
 		}
 	}

@@ -98,7 +98,7 @@ func (o *open) unlockShared(ctx context.Context) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse("master_key_missing", "%s is missing; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process of %s", path, postgres.Shown(o.postgres))
+		return refuse("master_key_missing", "%s is missing; nothing was started. Every process of one database needs the same: copy master.key from the data directory of another process of %s. If it is lost in all of them, 'evalrouterd keys reset' makes a new one; every key must then be given again", path, postgres.Shown(o.postgres))
 	case err != nil:
 		return refuse("master_key_unusable", "%s; nothing was started", err)
 	}

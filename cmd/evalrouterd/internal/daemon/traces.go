@@ -8,12 +8,15 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	sets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/datasets"
 	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	keptsets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
+	pages "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
+	agents "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/traces"
 )
 
 var (
@@ -46,6 +49,18 @@ func (s *service) tracing() (*web.Handlers, error) {
 func (s *service) curation(own *byob.Service) *sets.Handlers {
 	st := s.store.Datasets(datasets.VersionDigest)
 	return &sets.Handlers{Service: &datasets.Service{Sets: st, Items: st, Versions: st, Traces: s.traces, NewID: newID, NewItemID: newCallID}, Findings: s.traces, Own: own}
+}
+
+// agentPages is the pages about traces and datasets, where people sign in.
+func (s *service) agentPages(o options, spans *web.Handlers, sets *sets.Handlers) ([]pages.Subject, error) {
+	if o.signIn.origin == "" {
+		return nil, nil
+	}
+	h, err := agents.New(agents.Handlers{
+		Reader: s.traces, Service: spans.Service, Evaluation: spans.Evaluation, Datasets: sets.Service, Origin: o.signIn.origin, Scopes: httpapi.Scopes(),
+		Now: func() core.Micros { return s.store.Now() },
+	})
+	return []pages.Subject{h}, err
 }
 
 // issueIngestKey draws the key of a trace connection.

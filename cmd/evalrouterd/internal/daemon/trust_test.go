@@ -200,3 +200,42 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("the audit: %s%s", r.stdout, r.stderr)
 	}
 }
+
+// What was revoked after a backup is good in it: an operator says what becomes
+// of keys before anything goes on.
+func TestRecover_Keys(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		args []string
+		says string
+		live bool
+	}{
+		{"kept", []string{"--keep-keys"}, "acknowledged", true},
+		{"ended", []string{"--end-keys"}, "API keys that were revoked: 1.", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			l := startLocal(t, dir) // makes the workspace
+			l.signal(t, syscall.SIGTERM)
+			l.ended(t)
+			run(t, "keys", "create", "--data", dir, "--workspace", "local", "--name", "n", "--scopes", "eval:read").ok(t)
+			run(t, "restore", "--data", dir).ok(t)
+			if r := run(t, "recover", "--data", dir).ok(t); !strings.Contains(r.stdout, "API keys that are good in this copy: 1") || !strings.Contains(r.stdout, "Sign-ins of browsers and terminals that were ended: 0.") {
+				t.Errorf("recover says %s", r.stdout)
+			}
+			for _, args := range [][]string{{"--ack"}, {"--ack", "--keep-keys", "--end-keys"}} {
+				if r := run(t, append([]string{"recover", "--data", dir}, args...)...); r.status != 2 || !strings.Contains(r.stderr, "nothing was acknowledged") {
+					t.Errorf("%v: %d: %s", args, r.status, r.stderr)
+				}
+			}
+			if r := run(t, append([]string{"recover", "--data", dir, "--ack"}, tt.args...)...).ok(t); !strings.Contains(r.stdout, tt.says) {
+				t.Errorf("it says %s", r.stdout)
+			}
+			if r := run(t, "keys", "list", "--data", dir, "--workspace", "local").ok(t); strings.Contains(r.stdout, "revoked") == tt.live {
+				t.Errorf("the keys are\n%s", r.stdout)
+			}
+		})
+	}
+}

@@ -123,6 +123,9 @@ func unwrap(v any) any {
 	if t == "" || t[0] != '{' && t[0] != '[' && t[0] != '"' {
 		return s
 	}
+	if v, ok := parse(t); ok {
+		return v
+	}
 	d := json.NewDecoder(strings.NewReader(t))
 	d.UseNumber()
 	var out any
@@ -172,6 +175,9 @@ const maxFlat = 1_000
 // flattened puts messages together again whose parts are attributes of their
 // own: PREFIX<n>.<wrap>role, .content, .contents.<m>..., .tool_calls.<m>...
 func flattened(a attributes, f flat) (any, bool) {
+	if !a.begin(f.prefix) {
+		return nil, false
+	}
 	var list []any
 	for i := range maxFlat {
 		at := f.prefix + strconv.Itoa(i) + "." + f.wrap
@@ -193,6 +199,16 @@ func flattened(a attributes, f flat) (any, bool) {
 		list = append(list, m)
 	}
 	return list, len(list) > 0
+}
+
+// begin says that some attribute's name begins so.
+func (a attributes) begin(prefix string) bool {
+	for name := range a {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func flatParts(a attributes, prefix string) (out []any) {

@@ -196,8 +196,11 @@ func rest(in otlp.Span) map[string]any {
 }
 
 // plain is a value that JSON can hold: numbers that are none become texts, and
-// so do bytes.
+// so do bytes. A value that JSON can hold already is given as it is.
 func plain(v any) any {
+	if holds(v) {
+		return v
+	}
 	switch v := v.(type) {
 	case float64:
 		switch {
@@ -224,4 +227,27 @@ func plain(v any) any {
 		return out
 	}
 	return v
+}
+
+// holds says that JSON can hold a value.
+func holds(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []byte:
+		return false
+	case []any:
+		for _, e := range v {
+			if !holds(e) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if !holds(e) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -40,11 +40,11 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 116 {
+	if len(table) != 120 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
-		path := strings.NewReplacer("{id}", "x", "{ref}", "x", "{slug}", "x", "{family}", "x", "{profile_id}", "x", "{item_id}", "x", "{n}", "1", "{m}", "1").Replace(rt.Path)
+		path := strings.NewReplacer("{id}", "x", "{index}", "0", "{ref}", "x", "{slug}", "x", "{family}", "x", "{profile_id}", "x", "{item_id}", "x", "{n}", "1", "{m}", "1").Replace(rt.Path)
 		var body any
 		if rt.Body {
 			body = "{}"
@@ -172,6 +172,9 @@ func TestForeign(t *testing.T) {
 		{"executions", "GET", "/v1/runs/%/executions", run, ""},
 		{"events", "GET", "/v1/runs/%/events", run, ""},
 		{"tasks", "GET", "/v1/runs/%/tasks", run, ""},
+		{"task", "GET", "/v1/runs/%/tasks/0", run, ""},
+		{"run link", "POST", "/v1/runs/%/links", run, `{"purpose":"live"}`},
+		{"group link", "POST", "/v1/groups/%/links", group, `{"purpose":"comparison"}`},
 		{"cancel", "POST", "/v1/runs/%/cancel", run, ""},
 		{"results", "GET", "/v1/runs/%/results", run, ""},
 		{"export", "GET", "/v1/runs/%/export", run, ""},
@@ -189,6 +192,7 @@ func TestForeign(t *testing.T) {
 		{"group submit", "POST", "/v1/groups", joint, `{"group_quote_id":"%"}`},
 		{"group", "GET", "/v1/groups/%", group, ""},
 		{"group cancel", "POST", "/v1/groups/%/cancel", group, ""},
+		{"group continuation quote", "POST", "/v1/groups/%/continuation-quotes", group, `{"max_charge_microusd":"1000000"}`},
 		{"group events", "GET", "/v1/groups/%/events", group, ""},
 		{"continuation", "GET", "/v1/runs/%/continuation", run, ""},
 		{"continuation quote", "POST", "/v1/runs/%/continuation-quotes", run, `{"max_charge_microusd":"1000000"}`},

@@ -108,6 +108,23 @@ type With[T any] struct {
 
 func (w *With[T]) problem() error { return w.Body.problem() }
 
+// brought is the body of Brought.
+type brought[T any] struct{ body[T] }
+
+func (b *brought[T]) decode(data []byte) { b.err = strictjson.DecodeForeign(data, &b.value) }
+
+// Brought is With for a record whose texts other programs wrote. They may hold
+// U+0000, and the handler replaces it.
+type Brought[T any] struct {
+	Body    brought[T]
+	RawBody []byte
+}
+
+// Value is the body as it was decoded.
+func (w *Brought[T]) Value() T { return w.Body.value }
+
+func (w *Brought[T]) problem() error { return w.Body.problem() }
+
 // faulty is an input that can say what was wrong with its body.
 type faulty interface{ problem() error }
 

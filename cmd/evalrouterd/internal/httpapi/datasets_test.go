@@ -114,6 +114,19 @@ func TestDatasets_TDS07_Review(t *testing.T) {
 	if x.Review != "approved" || len(x.ReviewedBy) != 2 || x.Note != "fine" {
 		t.Errorf("%+v", x)
 	}
+	// Two keys that one person made are one person, and so are a key and its successor.
+	for _, same := range []func(*core.APIKey){
+		func(k *core.APIKey) { k.CreatedBy = "ada" },
+		func(k *core.APIKey) { k.Lineage = "first" },
+	} {
+		y := h.addItems(d.ID, object{"input": fmt.Sprint("again ", h.ids.Add(1))})[0]
+		for range 2 {
+			h.send("POST", "/v1/datasets/"+d.ID+"/items/"+y.ID+"/review", object{"decision": "approved"}, as(h.key(core.Local, same, httpapi.Scopes()...))).want(t, 200).into(t, &y)
+		}
+		if y.Review != "pending" {
+			t.Errorf("two keys of one person approved: %+v", y)
+		}
+	}
 	h.send("PATCH", path, object{"expected": "b"}, one).want(t, 200).into(t, &x)
 	if x.Review != "pending" || x.Revision != 2 || string(x.Input) != `"q"` {
 		t.Errorf("an edit left the review: %+v", x)
@@ -181,6 +194,13 @@ func TestDatasets_Package(t *testing.T) {
 	})
 	if made.TaskCount != 1 {
 		t.Errorf("%+v", made)
+	}
+	for n := 2; n <= 3; n++ { // archived, the source has no bytes, and the version gets another
+		h.send("POST", "/v1/benchmark-sources/"+again.ID+"/archive", nil).want(t, 200)
+		h.send("POST", path, nil).want(t, 200).into(t, &again)
+		if again.ID != fmt.Sprintf("%s-%d", src.ID, n) || again.Status != "completed" || again.SHA256 != src.SHA256 || again.URI != fmt.Sprintf("workspace://%s-%d/v1.jsonl", src.ID, n) {
+			t.Errorf("%+v", again)
+		}
 	}
 	h.send("POST", "/v1/datasets/"+d.ID+"/versions/1/retract", object{"reason": "wrong"}).want(t, 200)
 	h.send("POST", path, nil).refused(t, 409, "version_retracted")

@@ -28,9 +28,11 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/accounts"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/group"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/links"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/resume"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/netguard"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/pass"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/openai"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider/practice"
@@ -152,11 +154,12 @@ func (h *harness) build(opts []option) {
 		h.mine,
 		again,
 		&group.Handlers{
-			Admission: admits, Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test",
+			Admission: admits, Groups: h.store.Groups(), Runs: h.store, Connections: conns, Changes: h.changes, Waker: h.engine, Now: h.clock, After: h.timer, Version: "0.0.0-test", Origin: origin,
 		},
 		&feedback.Handlers{Keeper: h.store.Feedback(), NewID: h.id("f")},
 		h.agents(),
 		h.curation(),
+		&links.Handlers{Runs: h.store, Groups: h.store.Groups(), Keeper: pass.Keeper{Master: master, Now: h.store.Now}, Origin: origin},
 	}
 	for _, opt := range opts {
 		opt(&o)

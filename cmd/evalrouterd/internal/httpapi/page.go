@@ -30,7 +30,7 @@ func cursorParts(kind, cursor string, n int) ([]string, error) {
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	parts := strings.Split(string(b), "\n")
-	if err != nil || len(cursor) > 512 || len(parts) != n+1 || parts[0] != kind {
+	if err != nil || len(cursor) > 512 || core.Storable(string(b)) != string(b) || len(parts) != n+1 || parts[0] != kind {
 		return nil, core.Refuse(invalidCursor, "the cursor is not one of this list; start again without it")
 	}
 	return parts[1:], nil

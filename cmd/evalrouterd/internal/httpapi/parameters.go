@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -39,6 +40,9 @@ func checkHeaders(rt route, r *http.Request) error {
 // everything.
 func checkQuery(op *huma.Operation, r *http.Request) error {
 	given, err := url.ParseQuery(r.URL.RawQuery)
+	if code := unstorable(r.URL.Path); code != "" {
+		return refuseFields([]strictjson.Field{{Path: "path", Code: code}})
+	}
 	if err != nil {
 		return refuseFields([]strictjson.Field{{Path: "query", Code: strictjson.InvalidValue}})
 	}
@@ -56,6 +60,8 @@ func checkQuery(op *huma.Operation, r *http.Request) error {
 			bad = append(bad, strictjson.Field{Path: strictjson.Join("query", name), Code: strictjson.Unknown})
 		case len(values) > 1 && !list:
 			bad = append(bad, strictjson.Field{Path: "query." + name, Code: strictjson.Duplicate})
+		case unstorable(values...) != "":
+			bad = append(bad, strictjson.Field{Path: "query." + name, Code: unstorable(values...)})
 		}
 	}
 	if len(bad) == 0 {
@@ -63,4 +69,18 @@ func checkQuery(op *huma.Operation, r *http.Request) error {
 	}
 	slices.SortFunc(bad, func(a, b strictjson.Field) int { return strings.Compare(a.Path, b.Path) })
 	return refuseFields(bad[:min(len(bad), maxParameterFields)])
+}
+
+// unstorable is the code of what is wrong with texts that no database could be
+// asked for, "" for good ones.
+func unstorable(texts ...string) string {
+	for _, t := range texts {
+		switch {
+		case strings.Contains(t, "\x00"):
+			return strictjson.NUL
+		case !utf8.ValidString(t):
+			return strictjson.InvalidUTF8
+		}
+	}
+	return ""
 }

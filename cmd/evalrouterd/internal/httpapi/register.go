@@ -241,6 +241,21 @@ func RunStatus(r core.Run) api.RunStatus { return runStatus(r) }
 // Record is a record as it is written on the wire.
 func Record(v any) ([]byte, error) { return marshal(v) }
 
+// LinksOf are the pages of a run or a group, of a service that browsers find at an
+// origin; none where they find it nowhere. report is the page of the result.
+func LinksOf(origin, live, report string) api.RunLinks {
+	if origin == "" {
+		return api.RunLinks{}
+	}
+	return api.RunLinks{Live: new(origin + live), Report: new(origin + report)}
+}
+
+// linked is the record of a run with its pages.
+func (s *Server) linked(r api.RunRecord) api.RunRecord {
+	r.Links = LinksOf(s.o.WebOrigin, "/runs/"+r.ID, "/runs/"+r.ID)
+	return r
+}
+
 // RunRecord and QuoteRecord are the records of a run and of a quote.
 func RunRecord(r core.Run, q core.Quote, now core.Micros) api.RunRecord { return runRecord(r, q, now) }
 func QuoteRecord(q core.QuoteState, now core.Micros) api.QuoteRecord    { return quoteRecord(q, now) }

@@ -19,6 +19,7 @@ const (
 	callerKey
 	uploadKey
 	addressKey
+	trustedKey
 )
 
 // AddressOf is where a request came from, for the log of changes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -60,6 +61,38 @@ func TestStatuses(t *testing.T) {
 	if s := httpapi.StatusOf("no_such_code"); s != 500 {
 		t.Errorf("a code outside the table has the status %d", s)
 	}
+}
+
+// What no database keeps as text is refused where a person typed it, with the
+// place.
+func TestRefuses_NUL(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	key := func(r *http.Request) { r.Header.Set("Idempotency-Key", "k") }
+	for _, tt := range []struct{ name, method, path, body, field, code string }{
+		{"the name of a run", "POST", "/v1/runs", `{"quote_id":"x","name":"a\u0000"}`, "name", "nul_character"},
+		{"metadata of a run", "POST", "/v1/runs", `{"quote_id":"x","name":"a","metadata":{"a\u0000":"b"}}`, "metadata.?", "nul_character"},
+		{"a model", "POST", "/v1/quotes", `{"model":"connection:\u0000"}`, "model", "nul_character"},
+		{"a connection", "POST", "/v1/connections", `{"name":"\u0000"}`, "name", "nul_character"},
+		{"a trace connection", "POST", "/v1/trace-connections", `{"name":"a","kind":"otlp","capture":{"redact_fields":["\u0000"]}}`, "capture.redact_fields[0]", "nul_character"},
+		{"a filter", "GET", "/v1/runs?id_prefix=abc%00", "", "query.id_prefix", "nul_character"},
+		{"a filter that is no UTF-8", "GET", "/v1/runs?id_prefix=abc%ff", "", "query.id_prefix", "invalid_utf8"},
+		{"an id", "GET", "/v1/runs/abc%00", "", "path", "nul_character"},
+		{"an id that is no UTF-8", "GET", "/v1/runs/abc%ff", "", "path", "invalid_utf8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var body any
+			if tt.body != "" {
+				body = tt.body
+			}
+			p := h.send(tt.method, tt.path, body, key).refused(t, 422, "invalid_request")
+			if got := fmt.Sprint(p.Error.Details["fields"]); !strings.Contains(got, "code:"+tt.code+" path:"+tt.field) {
+				t.Errorf("details.fields is %s", got)
+			}
+		})
+	}
+	cursor := base64.RawURLEncoding.EncodeToString([]byte("runs\n1\n\x00"))
+	h.send("GET", "/v1/runs?cursor="+cursor, nil).refused(t, 422, "invalid_cursor")
 }
 
 func TestUnmatched(t *testing.T) {

@@ -66,6 +66,7 @@ func runRoutes() []route {
 		read("/v1/runs/{id}/executions", "list-executions", "Sandbox executions; this service has none").on(handle((*Server).listExecutions)),
 		read("/v1/runs/{id}/events", "list-events", "The log of a run").on(handle((*Server).listEvents)),
 		read("/v1/runs/{id}/tasks", "list-tasks", "The tasks of a run").on(handle((*Server).listTasks)),
+		read("/v1/runs/{id}/tasks/{index}", "get-task", "One task with its answer").on(handle((*Server).getTask)),
 		write("/v1/runs/{id}/cancel", "cancel-run", "Ask a run to stop", false).on(handle((*Server).cancelRun)),
 		read("/v1/runs/{id}/results", "get-results", "The frozen result of a run").on(handle((*Server).getResults)),
 		read("/v1/runs/{id}/export", "export-run", "A finished run as a file").on(handle((*Server).exportRun)),

@@ -50,7 +50,7 @@ func (s *Server) start(ctx context.Context, o once, n api.NewRun) (core.Admitted
 	}
 	return s.o.Admission.Start(context.WithoutCancel(ctx), scopeOf(ctx), admission.RunRequest{
 		Quote: quote, Name: n.Name, Metadata: metadata, Accepted: lineage.Accepted(n.Acknowledgements), Op: o.op, Key: o.key, RequestHash: o.hash,
-		Encode: func(r core.Run, q core.Quote) ([]byte, error) { return marshal(runRecord(r, q, r.CreatedAt)) },
+		Encode: func(r core.Run, q core.Quote) ([]byte, error) { return marshal(s.linked(runRecord(r, q, r.CreatedAt))) },
 	})
 }
 
@@ -63,7 +63,7 @@ func (s *Server) getRun(ctx context.Context, in *runInput) (*answer[api.RunRecor
 	if err != nil {
 		return nil, err
 	}
-	return reply(runRecord(r.Run, r.Quote, s.micros())), nil
+	return reply(s.linked(runRecord(r.Run, r.Quote, s.micros()))), nil
 }
 
 // run reads a run with its quote.
@@ -150,7 +150,7 @@ func (s *Server) listRuns(ctx context.Context, in *runsInput) (*answer[api.Page[
 		if err != nil {
 			return nil, err
 		}
-		out.Data = append(out.Data, runRecord(r, q.Quote, s.micros()))
+		out.Data = append(out.Data, s.linked(runRecord(r, q.Quote, s.micros())))
 	}
 	if in.IDPrefix != "" {
 		out.NextCursor = nil

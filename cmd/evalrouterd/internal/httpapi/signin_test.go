@@ -374,6 +374,8 @@ func TestSignIn_Forms(t *testing.T) {
 	h.send("POST", "/v1/auth/token", "client_id=a&client_id=b", anonymous, plain).denied(t, 400, "invalid_request")
 	h.send("POST", "/v1/auth/token", "code="+strings.Repeat("x", 20<<10), anonymous, plain).denied(t, 400, "invalid_request")
 	h.send("POST", "/v1/auth/token", "code=%zz", anonymous, plain).denied(t, 400, "invalid_request")
+	h.send("POST", "/v1/auth/token", "code=%00", anonymous, plain).denied(t, 400, "invalid_request")
+	h.send("POST", "/v1/auth/token", "code=%ff", anonymous, plain).denied(t, 400, "invalid_request")
 	h.form("/v1/auth/device", "client_id", "other").denied(t, 401, "invalid_client")
 	h.form("/v1/auth/device", "client_id", oauth.ClientID, "scope", "root").denied(t, 400, "invalid_scope")
 	h.form("/v1/auth/device", "client_id", oauth.ClientID, "device_name", strings.Repeat("x", 65)).denied(t, 400, "invalid_request")

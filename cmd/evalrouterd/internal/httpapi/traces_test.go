@@ -343,6 +343,47 @@ func TestTraces_Imports(t *testing.T) {
 	h.send("POST", "/v1/otlp/v1/traces", "{}", as(c.Secret), header("Content-Type", "application/json")).refused(t, 422, "invalid_request")
 }
 
+// U+0000 is in names that programs give. No trace is lost for it, and what is kept
+// can be kept by both databases; in content it stays what it was.
+func TestTraces_NULInNames(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.traceConnection("otlp")
+	h.send("POST", "/v1/traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708","name":"n\u0000","startTimeUnixNano":"5","endTimeUnixNano":"6",
+		"status":{"code":2,"message":"m\u0000"},"attributes":[{"key":"evalrouter.kind","value":{"stringValue":"agent"}},{"key":"gen_ai.agent.name","value":{"stringValue":"a\u0000"}},{"key":"gen_ai.request.model","value":{"stringValue":"x\u0000"}},
+		{"key":"gen_ai.conversation.id","value":{"stringValue":"c\u0000"}},{"key":"evalrouter.input","value":{"stringValue":"q\u0000"}}]}]}]}]}`, as(c.Secret)).want(t, 200)
+	smith := h.traceConnection("langsmith", object{"name": "smith"})
+	text := "t\x00"
+	var out api.TraceImportResult
+	h.send("POST", "/v1/trace-connections/"+smith.ID+"/imports", api.TraceImport{Source: "langsmith", ProjectID: "p\x00", Traces: []api.ImportedTrace{
+		importedTrace("a", func(t *api.ImportedTrace) {
+			t.Name, t.ThreadID, t.Labels, t.Reasons = text, &text, []string{text}, []string{text}
+			t.Spans[0].Name, t.Spans[0].Model, t.Spans[0].Error, t.Spans[0].Input = text, &text, &text, json.RawMessage(`"q\u0000"`)
+		}),
+		importedTrace("b\x00", nil),
+	}}, as(smith.Secret)).want(t, 200).into(t, &out)
+	if out.Accepted != 1 || len(out.Rejected) != 1 || out.Rejected[0].Code != api.InvalidRequest {
+		t.Errorf("%+v", out)
+	}
+	var page api.Page[api.TraceRecord]
+	h.send("GET", "/v1/traces", nil).want(t, 200).into(t, &page)
+	if len(page.Data) != 2 {
+		t.Fatalf("%+v", page.Data)
+	}
+	for _, tr := range page.Data {
+		r := h.send("GET", "/v1/traces/"+tr.ID+"/spans", nil).want(t, 200)
+		var spans api.Page[api.SpanRecord]
+		r.into(t, &spans)
+		s, letter := spans.Data[0], "t"
+		if tr.SourceTraceID != "a" {
+			letter = "n"
+		}
+		if s.Name != letter+"\uFFFD" || string(s.Input) != `"q\u0000"` || !strings.HasSuffix(*tr.ConversationID, "\uFFFD") || strings.Contains(fmt.Sprintf("%+v", tr)+*s.Model, "\x00") {
+			t.Errorf("%+v: %s", tr, r.body)
+		}
+	}
+}
+
 // Who sends more than his share is told when to come again.
 func TestTraces_Pace(t *testing.T) {
 	t.Parallel()

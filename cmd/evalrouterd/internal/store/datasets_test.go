@@ -91,6 +91,52 @@ func TestDatasets_TDS07_AReviewIsOfADigest(t *testing.T) {
 	})
 }
 
+// Several reviewers are several people: who holds two keys is asked once, and does
+// not review with the other key what they wrote with the first.
+func TestDatasets_TDS07_PeopleAreCounted(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.curated("d1", 2)
+		d.check(st.AddItems(ctx, core.Scope{Workspace: "w1", Actor: "key-1", Person: "ada"}, "d1", []core.NewItem{newItem("i1", "a", "1")}))
+		d.wants(st.Review(ctx, core.Scope{Workspace: "w1", Actor: "key-2", Person: "ada"}, "d1", core.Verdict{Item: "i1", Approved: true}), core.SelfReview)
+		for _, key := range []string{"key-3", "key-4"} {
+			d.check(st.Review(ctx, core.Scope{Workspace: "w1", Actor: key, Person: "bob"}, "d1", core.Verdict{Item: "i1", Approved: true}))
+		}
+		if got := d.reviewOf(st, "d1", "i1"); got != core.ReviewPending {
+			t.Errorf("two keys of one person: %s", got)
+		}
+		d.check(st.Review(ctx, core.Scope{Workspace: "w1", Actor: "key-4", Person: "eve"}, "d1", core.Verdict{Item: "i1", Approved: true}))
+		if x, err := st.Item(ctx, scope, "d1", "i1"); err != nil || x.Review != core.ReviewApproved || len(x.ReviewedBy) != 2 || x.Author != "ada" {
+			t.Errorf("two people: %+v, %v", x, err)
+		}
+	})
+}
+
+// What was retracted by mistake can be sealed again, as a version of its own.
+func TestDatasets_TDS08_ARetractedVersionBlocksNothing(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.curated("d1", 1)
+		d.check(st.AddItems(ctx, scope, "d1", []core.NewItem{newItem("i1", "a", "1")}))
+		d.approve(st, "d1", "i1")
+		one, err := st.Seal(ctx, scope, "d1", "")
+		d.check(err)
+		_, err = st.Seal(ctx, scope, "d1", "")
+		d.wants(err, core.NothingChanged)
+		d.check(st.Retract(ctx, scope, "d1", 1, "by mistake"))
+		two, err := st.Seal(ctx, scope, "d1", "again")
+		d.check(err)
+		if two.Version != 2 || two.SHA256 != one.SHA256 || two.Added+two.Changed+two.Removed != 0 {
+			t.Errorf("%+v", two)
+		}
+		_, err = st.Seal(ctx, scope, "d1", "")
+		d.wants(err, core.NothingChanged)
+		if v, err := st.Version(ctx, scope, "d1", 0); err != nil || v.Version != 2 || v.RetractedAt != 0 {
+			t.Errorf("%+v, %v", v, err)
+		}
+	})
+}
+
 // A version is what was approved when it was sealed, whatever happens later;
 // the database itself keeps it so. T17: its digest depends on content alone.
 func TestDatasets_TDS08_AVersionNeverChanges(t *testing.T) {

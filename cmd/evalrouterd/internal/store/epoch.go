@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/access"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
@@ -16,7 +17,8 @@ import (
 // may have been made that it has no row of. It begins a new epoch. No quote of
 // an earlier one counts, no run of an earlier one makes another call, and
 // whatever was live is unknown, intents included: that they were not sent
-// cannot be proven any more. An operator acknowledges it before the first call.
+// cannot be proven any more. Sign-ins end, because some may have been revoked in
+// what is missing. An operator acknowledges it before the first call.
 const (
 	metaEpoch    = "epoch"
 	metaPending  = "restore_pending"
@@ -32,6 +34,10 @@ type Restored struct {
 	// processed.
 	Runs    int `json:"runs"`
 	Unknown int `json:"unknown"`
+	// Gap says that commits may be missing: what was revoked in them would be
+	// good again. SignIns of browsers and terminals were ended for that.
+	Gap     bool `json:"gap"`
+	SignIns int  `json:"sign_ins"`
 }
 
 // FollowIdentity begins a new epoch when PostgreSQL is on another history than
@@ -80,7 +86,7 @@ func (s *Store) NewEpoch(ctx context.Context, why string) (r Restored, err error
 // newEpoch stops everything. gap says that commits may be missing, so that any
 // task without a record may have been called.
 func (t *tx) newEpoch(why string, gap bool) (r Restored, err error) {
-	r = Restored{Why: why, At: t.now}
+	r = Restored{Why: why, At: t.now, Gap: gap}
 	if r.Epoch, err = t.nextEpoch(); err != nil {
 		return r, err
 	}
@@ -98,6 +104,12 @@ func (t *tx) newEpoch(why string, gap bool) (r Restored, err error) {
 		}
 		r.Runs++
 		r.Unknown += n
+	}
+	if gap {
+		by := core.By{Entry: fmt.Sprintf("epoch-%d-%d", r.Epoch, r.At), Actor: "operator"}
+		if r.SignIns, err = access.Void(door{t}, by); err != nil {
+			return r, fmt.Errorf("end sign-ins: %w", err)
+		}
 	}
 	doc, err := json.Marshal(r)
 	if err != nil {

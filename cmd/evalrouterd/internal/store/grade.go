@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -61,7 +60,7 @@ func (t *tx) grade(g core.Grade, from core.SampleState, cost usd.Micro) error {
 	}
 	err = t.one(`UPDATE samples SET state = 'graded', outcome = $1, score = $2, extracted = $3, span_from = $4, span_to = $5, rule = $6, grader = $7, ended_at = $8,
 		charge = charge + $9, grader_compat = $10 WHERE run = $11 AND idx = $12 AND state = $13`,
-		string(v.Outcome), v.Score, text(cut(v.Extracted, core.MaxExtracted)), begin, end, text(v.Rule), named(g.Grader), int64(t.now),
+		string(v.Outcome), v.Score, cut(v.Extracted, core.MaxExtracted), begin, end, v.Rule, named(g.Grader), int64(t.now),
 		int64(cost), g.Grader.Compat, num, g.Idx, string(from))
 	if err != nil {
 		return fmt.Errorf("grade sample %d: %w", g.Idx, err)
@@ -91,7 +90,7 @@ func (t *tx) judgeFault(g core.Grade, cost usd.Micro) error {
 		return err
 	}
 	return t.one(`UPDATE samples SET rule = $1, grader = $2, grader_compat = $3 WHERE run = `+numOf(4)+` AND idx = $5`,
-		text(cut(g.JudgeFault, core.MaxExtracted)), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
+		cut(g.JudgeFault, core.MaxExtracted), named(g.Grader), g.Grader.Compat, string(g.Run), g.Idx)
 }
 
 // named is a grader as id@version, "" for none.
@@ -101,9 +100,6 @@ func named(g bundle.Identity) string {
 	}
 	return g.ID + "@" + g.Version
 }
-
-// text is what both databases take as text: PostgreSQL has no NUL in it.
-func text(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 // cut shortens to at most n code points.
 func cut(s string, n int) string {

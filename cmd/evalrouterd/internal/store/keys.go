@@ -59,10 +59,12 @@ func (s *Store) SetMeta(ctx context.Context, k, v string) error {
 }
 
 // HasSealedKeys says whether anything is kept that only the present master key
-// opens or recognises: a connection's key, or an API key.
+// opens or recognises: a connection's key, an API key, a sign-in of a terminal or
+// a browser.
 func (s *Store) HasSealedKeys(ctx context.Context) (bool, error) {
 	var n int
-	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM connections WHERE key_sealed IS NOT NULL) + (SELECT count(*) FROM api_keys)`).Scan(&n)
+	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM connections WHERE key_sealed IS NOT NULL) + (SELECT count(*) FROM api_keys)
+		+ (SELECT count(*) FROM grants WHERE revoked_at = 0) + (SELECT count(*) FROM web_sessions)`).Scan(&n)
 	return n > 0, err
 }
 

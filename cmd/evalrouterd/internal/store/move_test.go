@@ -58,7 +58,7 @@ func TestMove_KeepsEveryRow(t *testing.T) {
 	from.must(from.Recover(ctx))
 	from.check(from.SetMeta(ctx, "a", "b"))
 	from.check(from.Access().AddKey(ctx, core.APIKey{ID: "k", Workspace: "w1", Name: "n", Prefix: "p", MAC: []byte{0, 1, 0xFF}, Scopes: []string{"eval:read"}}, by("operator")))
-	from.check(from.InsertConnection(ctx, core.ConnectionInfo{ID: "c", Workspace: "w1", Name: "n", BaseURL: "https://x.example", ModelID: "m", Protocol: "openai_chat", Revision: 1,
+	from.check(from.InsertConnection(ctx, core.ConnectionInfo{ID: "c", Workspace: "w1", Name: "n\x00", BaseURL: "https://x.example", ModelID: "m", Protocol: "openai_chat", Revision: 1,
 		SealedKey: []byte{0, 0xFE}, KeyVersion: 1, MaxOutputTokens: 5, ContextWindow: 10}))
 	to := newEmpty(t, address)
 	var tables []string

@@ -28,7 +28,7 @@ func (t *tx) later(q string, one bool, args []any) bool {
 	if t.careful || !t.piped || t.w.dialect.pipe == nil {
 		return false
 	}
-	t.waiting = append(t.waiting, postgres.Statement{Query: q, Args: args, One: one})
+	t.waiting = append(t.waiting, postgres.Statement{Query: q, Args: storable(args), One: one})
 	return true
 }
 

@@ -109,7 +109,7 @@ func (t *tx) unknown(e core.Ended) error {
 // endCall moves a call to its last state.
 func (t *tx) endCall(e core.Ended, to core.CallState) error {
 	err := t.one(`UPDATE calls SET state = $1, live = 0, outcome = $2, message = $3, ended_at = $4 WHERE run = `+numOf(5)+` AND idx = $6 AND id = $7 AND `+stateBefore(to),
-		string(to), text(e.Outcome), text(e.Message), int64(t.now), string(e.Run), e.Idx, string(e.Call))
+		string(to), e.Outcome, e.Message, int64(t.now), string(e.Run), e.Idx, string(e.Call))
 	if err != nil {
 		return fmt.Errorf("end call as %s: %w", to, err)
 	}

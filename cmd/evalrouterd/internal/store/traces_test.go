@@ -41,6 +41,21 @@ func arrival(trace string, spans ...core.Span) core.Arrival {
 
 func num(n int64) *int64 { return &n }
 
+// Text that one of the databases does not take is kept alike by both.
+func TestTraces_TextThatNoDatabaseKeeps(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		st := d.agents()
+		d.write(st, arrival("x", core.Span{ID: "s", Kind: core.SpanAgent, Name: "n\x00", Model: "m\xff", Status: core.TraceOK, Start: 1, End: 2, Agent: "a\x00"}))
+		tr := d.only(st)
+		back, err := st.Spans(context.Background(), scope, tr.ID, nil, 10)
+		d.check(err)
+		if tr.Name != "n\uFFFD" || tr.Agent != "a\uFFFD" || len(back) != 1 || back[0].Name != "n\uFFFD" || back[0].Model != "m\uFFFD" {
+			t.Errorf("%+v %+v", tr, back)
+		}
+	})
+}
+
 // talk is an agent's run whose history is sent again with each turn.
 func talk(turns int) []core.Span {
 	cost := usd.Micro(5)

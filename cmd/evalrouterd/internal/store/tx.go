@@ -50,6 +50,20 @@ func (t *tx) stmt(q string) (phrase.Prepared, error) {
 	return t.w.stmts[q], nil
 }
 
+// storable makes every text of a statement one that both databases keep, so that
+// what SQLite took never keeps an installation from moving. It changes args,
+// which are a statement's own.
+func storable(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			if kept := core.Storable(s); kept != s {
+				args[i] = kept
+			}
+		}
+	}
+	return args
+}
+
 // exec runs a statement and returns how many rows it touched.
 func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err := t.flush(); err != nil {
@@ -59,7 +73,7 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), s.Arguments(args)...)
+	r, err := s.ExecContext(context.Background(), s.Arguments(storable(args))...)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +105,7 @@ func (t *tx) peek(q string, args ...any) scanner {
 	if err != nil {
 		return failedScan{err}
 	}
-	return s.QueryRowContext(context.Background(), s.Arguments(args)...)
+	return s.QueryRowContext(context.Background(), s.Arguments(storable(args))...)
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
@@ -102,7 +116,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(context.Background(), s.Arguments(args)...)
+	return s.QueryContext(context.Background(), s.Arguments(storable(args))...)
 }
 
 // scanner is a row that can be read.

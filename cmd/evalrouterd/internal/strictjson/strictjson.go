@@ -1,11 +1,16 @@
 // Package strictjson reads requests as JSON and refuses whatever the reader
 // of the standard library lets pass: members that the target does not know,
 // other letter case, duplicate members, text after the value, invalid UTF-8
-// and unpaired surrogates, and nesting beyond a bound.
+// and unpaired surrogates, nesting beyond a bound, and U+0000 in a name or a
+// text.
 //
 // A misspelt field of a paid request must never be dropped in silence. What is
 // wrong is told as a path and a code; the value itself is never repeated, for
 // it may be a secret in the wrong place.
+//
+// U+0000 is in no text of PostgreSQL. Whoever types it learns so at once, and not
+// when an installation moves there. Members that take any JSON keep it: it stands
+// escaped in them.
 package strictjson
 
 import (
@@ -28,6 +33,7 @@ const (
 	WrongType    = "wrong_type"
 	OutOfRange   = "out_of_range"
 	InvalidValue = "invalid_value"
+	NUL          = "nul_character"
 )
 
 // MaxDepth is how deep objects and lists may nest.
@@ -60,11 +66,17 @@ func (e *Error) Error() string {
 
 // Decode reads one JSON value into a pointer. A failure is always an *Error,
 // and then what was decoded must not be used.
-func Decode(data []byte, into any) error {
+func Decode(data []byte, into any) error { return decode(data, into, false) }
+
+// DecodeForeign is Decode for texts that nobody typed: what other programs
+// recorded may hold U+0000, and its reader replaces it.
+func DecodeForeign(data []byte, into any) error { return decode(data, into, true) }
+
+func decode(data []byte, into any, foreign bool) error {
 	if !utf8.Valid(data) {
 		return whole(InvalidUTF8)
 	}
-	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data)), nul: foreign}
 	w.dec.UseNumber()
 	w.value(typeOf(into), "", 0, false)
 	switch {

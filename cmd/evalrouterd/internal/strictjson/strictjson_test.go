@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,6 +111,14 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too deep and endless", `{"any":` + strings.Repeat("[", 100_000), []strictjson.Field{{"", "too_deep"}}},
 		{"a name that may be anything", `{"sk-live secret":1}`, []strictjson.Field{{"?", "unknown_field"}}},
 		{"a long name", `{"` + strings.Repeat("a", 65) + `":1}`, []strictjson.Field{{"?", "unknown_field"}}},
+		{"NUL in text", `{"name":"a\u0000"}`, []strictjson.Field{{"name", "nul_character"}}},
+		{"NUL in an inner text", `{"deep":{"id":"\u0000"}}`, []strictjson.Field{{"deep.id", "nul_character"}}},
+		{"NUL in a list", `{"list":["a","\u0000"]}`, []strictjson.Field{{"list[1]", "nul_character"}}},
+		{"NUL in a value of a map", `{"labels":{"x":"\u0000"}}`, []strictjson.Field{{"labels.x", "nul_character"}}},
+		{"NUL in a name of a map", `{"labels":{"x\u0000":"1"}}`, []strictjson.Field{{"labels.?", "nul_character"}}},
+		{"NUL in an unknown name", `{"x\u0000":1}`, []strictjson.Field{{"?", "nul_character"}, {"?", "unknown_field"}}},
+		{"NUL in a type that decodes itself", `{"shape":"\u0000"}`, []strictjson.Field{{"shape", "nul_character"}}},
+		{"NUL in an object that decodes itself", `{"shape":{"id":"\u0000"}}`, []strictjson.Field{{"shape.id", "nul_character"}}},
 		{"all at once", `{"name":1,"count":"x","frob":2}`, []strictjson.Field{{"name", "wrong_type"}, {"count", "wrong_type"}, {"frob", "unknown_field"}}},
 	}
 	for _, tt := range tests {
@@ -142,6 +151,7 @@ func TestDecodeAccepts(t *testing.T) {
 				List: []string{"x"}, Inner: inner{"i"}, Deep: &inner{"d"}, Raw: json.RawMessage("1.50"), Any: []any{1.0}, Even: 2, Shape: shape{inner{"s"}}}},
 		{"null where a value may be absent", `{"name":"a","nick":null,"maybe":null,"labels":null,"list":null,"deep":null,"any":null}`, request{Name: "a"}},
 		{"object for a type that decodes itself", `{"shape":{"id":"o"}}`, request{Shape: shape{inner{"o"}}}},
+		{"NUL where any JSON may stand", `{"raw":["\u0000"],"any":"\u0000"}`, request{Raw: json.RawMessage(`["\u0000"]`), Any: "\x00"}},
 		{"raw text", `{"raw":"5.25"}`, request{Raw: json.RawMessage(`"5.25"`)}},
 	}
 	for _, tt := range tests {
@@ -172,8 +182,23 @@ func TestErrorBounded(t *testing.T) {
 	}
 }
 
+// What other programs recorded is read as it came, and with the same strictness
+// otherwise.
+func TestDecodeForeign(t *testing.T) {
+	t.Parallel()
+	var got request
+	if err := strictjson.DecodeForeign([]byte(`{"name":"a\u0000","labels":{"\u0000":"b"}}`), &got); err != nil || got.Name != "a\x00" || got.Labels["\x00"] != "b" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var e *strictjson.Error
+	if err := strictjson.DecodeForeign([]byte(`{"nmae":"a\u0000"}`), &got); !errors.As(err, &e) || e.Fields[0] != (strictjson.Field{Path: "nmae", Code: "unknown_field"}) {
+		t.Errorf("a misspelt member: %v", err)
+	}
+}
+
 // FuzzDecode holds the strict reader to the standard one: what it accepts the
-// other accepts with the same value, and no refusal repeats a value.
+// other accepts with the same value, no refusal repeats a value, and no typed text
+// holds what a database cannot keep.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{}`, `{"name":"a","inner":{"id":"b"}}`, `{"name":"a"}x`, `{"list":["a",null]}`, `{"shape":{"id":1}}`, `{"raw":[{"a":1}],"even":"ab"}`} {
 		f.Add([]byte(s))
@@ -193,6 +218,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		if !reflect.DeepEqual(strict, loose) {
 			t.Fatalf("read %+v, want %+v", strict, loose)
+		}
+		texts := append([]string{strict.Name, strict.Nick, strict.Inner.ID, strict.Shape.ID}, strict.List...)
+		for k, v := range strict.Labels {
+			texts = append(texts, k, v)
+		}
+		if all := strings.Join(texts, " "); strings.Contains(all, "\x00") || !utf8.ValidString(all) {
+			t.Fatalf("accepted %q", all)
 		}
 	})
 }

@@ -17,6 +17,7 @@ type walker struct {
 	fields []Field
 	broken bool // not JSON at all
 	deep   bool
+	nul    bool // U+0000 may stand in texts
 }
 
 func typeOf(into any) reflect.Type {
@@ -63,6 +64,9 @@ func (w *walker) value(t reflect.Type, path string, depth int, optional bool) {
 		t, optional = t.Elem(), true
 	}
 	own := t != nil && decodesItself(t)
+	if s, ok := tok.(string); ok && !free(t) {
+		w.text(path, s)
+	}
 	switch d, ok := tok.(json.Delim); {
 	case ok && d == '{':
 		w.object(t, path, depth, own)
@@ -116,6 +120,9 @@ func (w *walker) object(t reflect.Type, path string, depth int, own bool) {
 			return
 		}
 		at := Join(path, key)
+		if !free(t) {
+			w.text(at, key)
+		}
 		if seen[key] {
 			w.add(at, Duplicate)
 		}
@@ -131,6 +138,13 @@ func (w *walker) object(t reflect.Type, path string, depth int, own bool) {
 	}
 	if !w.dead() {
 		w.token() // the closing brace
+	}
+}
+
+// text refuses what no database keeps as text.
+func (w *walker) text(path, s string) {
+	if !w.nul && strings.Contains(s, "\x00") {
+		w.add(path, NUL)
 	}
 }
 

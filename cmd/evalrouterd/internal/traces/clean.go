@@ -79,17 +79,32 @@ func (c *cleaner) fill(s *core.Span, content dialect.Content) bool {
 
 // names redacts and bounds the texts of a span.
 func (c *cleaner) names(s *core.Span) (n redact.Counts) {
-	text := func(t string) string {
-		if t == "" {
-			return ""
-		}
-		out, m := c.details.Text(t)
-		n.Add(m)
-		return out
-	}
+	text := func(t string) string { return c.text(t, &n) }
 	word := func(t string) string { return cut(text(t), maxWord) }
 	s.Name, s.ErrorText, s.ErrorType = text(s.Name), text(s.ErrorText), word(s.ErrorType)
 	s.Provider, s.Model, s.Agent, s.Conversation = word(s.Provider), word(s.Model), word(s.Agent), word(s.Conversation)
+	return n
+}
+
+// text redacts a text that stands beside content. What no database keeps is
+// replaced first: a name is never a reason to lose a span.
+func (c *cleaner) text(t string, n *redact.Counts) string {
+	if t == "" {
+		return ""
+	}
+	out, m := c.details.Text(core.Storable(t))
+	n.Add(m)
+	return out
+}
+
+// trace redacts and bounds the texts of a whole trace.
+func (c *cleaner) trace(t *core.ImportedTrace) (n redact.Counts) {
+	t.Name, t.Conversation = c.text(t.Name, &n), cut(c.text(t.Conversation, &n), maxWord)
+	for _, list := range [][]string{t.Reasons, t.Labels} {
+		for i := range list {
+			list[i] = cut(c.text(list[i], &n), maxWord)
+		}
+	}
 	return n
 }
 

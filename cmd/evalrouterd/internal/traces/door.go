@@ -12,6 +12,8 @@ import (
 // Writer keeps what arrived in one transaction, and gives how many spans of
 // each arrival were refused.
 type Writer interface {
+	// Pack does the work that needs no transaction, in many requests at a time.
+	Pack([]core.Arrival)
 	Write(context.Context, []core.Arrival) (refused []int, err error)
 }
 
@@ -75,6 +77,7 @@ func (d *Door) Bring(ctx context.Context, arrivals []core.Arrival) (refused int,
 		return 0, core.Refuse(core.Busy, "more traces are arriving than can be written; send this batch again after the time in Retry-After. Nothing of it was kept")
 	}
 	defer d.waiting.Add(-int64(one.spans))
+	d.to.Pack(arrivals)
 	if err := d.enqueue(ctx, one); err != nil {
 		return 0, err
 	}

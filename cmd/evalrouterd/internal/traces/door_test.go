@@ -19,6 +19,8 @@ type shelf struct {
 	rounds [][]string
 }
 
+func (*shelf) Pack([]core.Arrival) {}
+
 func (s *shelf) Write(_ context.Context, arrivals []core.Arrival) ([]int, error) {
 	if s.began != nil {
 		s.began <- struct{}{}

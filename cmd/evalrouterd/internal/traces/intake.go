@@ -68,6 +68,8 @@ func (i *Intake) Import(ctx context.Context, c core.TraceConnection, source stri
 	clean := i.cleaners.of(c.Capture)
 	for n := range traces {
 		t := &traces[n]
+		n := clean.trace(t)
+		t.Redacted = t.Redacted || n.Fields+n.Values+n.Errors > 0
 		for m := range t.Spans {
 			one, redacted := clean.span(t.Spans[m])
 			t.Spans[m] = one

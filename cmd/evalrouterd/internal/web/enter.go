@@ -126,7 +126,7 @@ func (s *Server) onward(w http.ResponseWriter, r *http.Request, u core.User, aft
 	}
 	stage, path := core.StageApprove, after
 	if path == "" {
-		path = "/settings"
+		path = s.begin()
 	}
 	if len(all) == 0 {
 		stage, path = core.StageSetup, to("/setup", after)

@@ -62,6 +62,8 @@ func TestRegister_Refuses(t *testing.T) {
 		{"a line break", "a@b.c\r\nBcc: d@e.f", "Ada", pw, "not an e-mail address"},
 		{"no name", "ada@example.org", " ", pw, "A name has"},
 		{"a control character", "ada@example.org", "A\x1b[31m", pw, "A name has"},
+		{"a character that no database keeps", "ada\x00@example.org", "Ada", pw, "cannot be kept"},
+		{"no UTF-8", "ada@example.org", "A\xff", pw, "cannot be kept"},
 		{"a short password", "ada@example.org", "Ada", "short", "at least 10"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

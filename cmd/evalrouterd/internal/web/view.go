@@ -26,6 +26,12 @@ type view struct {
 	At         core.Membership
 	Path       string
 	Body       any
+	// Own says that the body has a first heading of its own. The others are those
+	// of Shown.
+	Own             bool
+	Sections        []tab
+	Styles, Scripts []string
+	Refresh         int
 	// Filled in.
 	In   bool
 	User core.User
@@ -55,7 +61,7 @@ func tabs(here string, at core.Membership) []tab {
 
 // pageNames lists the templates.
 func pageNames() []string {
-	return []string{"register", "login", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing"}
+	return []string{"register", "login", "verify", "setup", "device", "authorize", "message", "profile", "signins", "members", "keys", "billing", "subject"}
 }
 
 func parse() (map[string]*template.Template, error) {
@@ -94,6 +100,9 @@ func timeText(t core.Micros, form string) string {
 func (s *Server) show(w http.ResponseWriter, v *visitor, p view) {
 	s.known(w, v)
 	p.In, p.User, p.Form = v.in, v.user, s.formToken(v)
+	if p.Sections == nil && p.In {
+		p.Sections = s.sections("/settings")
+	}
 	var b bytes.Buffer
 	if err := s.pages[p.Page].ExecuteTemplate(&b, "layout", p); err != nil {
 		s.o.Log.Error("page was not made", "page", p.Page, "error", err.Error())
@@ -102,6 +111,9 @@ func (s *Server) show(w http.ResponseWriter, v *visitor, p view) {
 	}
 	if len(p.forms) > 0 {
 		w.Header().Set("Content-Security-Policy", policy(p.forms...))
+	}
+	if len(p.Scripts) > 0 {
+		w.Header().Set("Content-Security-Policy", policy(p.forms...)+scripted)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(max(p.status, http.StatusOK))

@@ -54,7 +54,7 @@ func (s *Server) visit(r *http.Request) (*visitor, error) {
 		v.early, v.secret = c.Value, c.Value
 	}
 	c, err := r.Cookie(s.cookieName(sessionCookie))
-	if err != nil {
+	if err != nil || s.o.People == nil {
 		return v, nil
 	}
 	var found error
@@ -76,9 +76,9 @@ func (s *Server) setCookie(w http.ResponseWriter, name, value string, age int) {
 	http.SetCookie(w, &http.Cookie{Name: s.cookieName(name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode})
 }
 
-// known gives a browser a secret if it has none.
+// known gives a browser a secret if it has none and could send a form.
 func (s *Server) known(w http.ResponseWriter, v *visitor) {
-	if v.secret != "" {
+	if v.secret != "" || s.o.People == nil {
 		return
 	}
 	var b [32]byte
@@ -112,10 +112,20 @@ func nextPaths() []string {
 	return []string{"/device", "/authorize", "/setup", "/settings", "/settings/sign-ins", "/settings/members", "/settings/api-keys", "/settings/billing"}
 }
 
+// nextSections are beginnings of paths that a sign-in leads back to.
+func nextSections() []string {
+	return []string{"/runs", "/groups", "/benchmarks", "/models", "/traces", "/datasets"}
+}
+
+func leadsBack(path string) bool {
+	within := func(section string) bool { return path == section || strings.HasPrefix(path, section+"/") }
+	return slices.Contains(nextPaths(), path) || slices.ContainsFunc(nextSections(), within)
+}
+
 // next is where a visitor wanted to go, "" for nowhere of ours.
 func next(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(text, "\\\r\n\t") || !slices.Contains(nextPaths(), u.Path) || len(text) > 2048 {
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(text, "\\\r\n\t") || !leadsBack(u.Path) || len(text) > 2048 {
 		return ""
 	}
 	return u.Path + query(u.RawQuery)

@@ -1,8 +1,8 @@
 // Package web is the pages on which people register, sign in, approve command
 // lines and look after workspaces.
 //
-//   - Pages are HTML made on the server and one style sheet. There is no script,
-//     and the policy that goes with each page lets none run.
+//   - Pages are HTML made on the server and one style sheet. They need no script.
+//     A page that has one says so, and the policy of every other lets none run.
 //   - GET changes nothing. A POST needs the origin that its page came from, as
 //     the browser says it, and a token that only that browser's cookie gives.
 //   - A cookie is a secret of 256 bits that is kept as a MAC; over TLS its name
@@ -60,8 +60,9 @@ type Money interface {
 	Entries(context.Context, core.Scope, history.EntryQuery) ([]history.Entry, error)
 }
 
-// Options of a Server. All fields are required.
+// Options of a Server. All fields are required unless they say otherwise.
 type Options struct {
+	// People is nil where nobody signs in. Then only pages of subjects are there.
 	People *identity.Service
 	SignIn *oauth.Service
 	Reader Reader
@@ -76,7 +77,9 @@ type Options struct {
 	Scopes []string
 	// Origin is where browsers find the service.
 	Origin string
-	Log    *slog.Logger
+	// Subjects are what other packages of pages add.
+	Subjects []Subject
+	Log      *slog.Logger
 }
 
 // Server answers with pages.
@@ -126,8 +129,12 @@ func (s *Server) Table() []Route { return s.table() }
 func (s *Server) table() []Route {
 	get := func(path string, open bool, p page) Route { return Route{http.MethodGet, path, open, p} }
 	post := func(path string, open bool, p page) Route { return Route{http.MethodPost, path, open, p} }
-	return []Route{
-		get("/{$}", true, s.home), get("/style.css", true, s.style),
+	more := append(s.subjects(), get("/style.css", true, s.style))
+	if s.o.People == nil {
+		return more
+	}
+	return append(more, []Route{
+		get("/{$}", true, s.home),
 		get("/register", true, s.registerPage), post("/register", true, s.register),
 		get("/verify", true, s.verifyPage), post("/verify", true, s.verify),
 		get("/login", true, s.loginPage), post("/login", true, s.login), post("/logout", false, s.logout),
@@ -139,7 +146,7 @@ func (s *Server) table() []Route {
 		get("/settings/members", false, s.membersPage), post("/settings/members", false, s.changeMembers),
 		get("/settings/api-keys", false, s.keysPage), post("/settings/api-keys", false, s.changeKeys),
 		get("/settings/billing", false, s.billingPage),
-	}
+	}...)
 }
 
 // Has says whether a request is for a page.
@@ -156,6 +163,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 func policy(forms ...string) string {
 	return "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action " + strings.Join(append([]string{"'self'"}, forms...), " ")
 }
+
+// scripted lets the scripts of this service run too, and ask this service.
+const scripted = "; script-src 'self'; connect-src 'self'"
 
 // maxForm bounds a form.
 const maxForm = 32 << 10
@@ -178,6 +188,9 @@ func (s *Server) serve(rt Route) http.HandlerFunc {
 			return
 		}
 		v, err := s.visit(r)
+		if err == nil && !storable(r.URL.Query()) {
+			err = core.Refuse(identity.Unfit, "The address holds a character that is in none of ours. Nothing was done.")
+		}
 		if err == nil {
 			err = s.admit(w, r, v, rt)
 		}
@@ -221,6 +234,9 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		if err := r.ParseForm(); err != nil {
 			return core.Refuse(identity.Unfit, "The form could not be read. Nothing was done.")
 		}
+		if !storable(r.PostForm) {
+			return core.Refuse(identity.Unfit, "A field holds a character that cannot be kept (U+0000, or bytes that are no UTF-8). Nothing was done.")
+		}
 		if !s.formFits(v, r.PostForm.Get("form")) {
 			return errForged
 		}
@@ -230,6 +246,18 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		return errAnswered
 	}
 	return nil
+}
+
+// storable says that a database can be asked for everything in a form.
+func storable(f url.Values) bool {
+	for _, values := range f {
+		for _, v := range values {
+			if core.Storable(v) != v {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // errForged refuses a form that no page of ours sent for this browser.
@@ -277,8 +305,16 @@ func statusOf(c core.Code) int {
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request, _ *visitor) error {
-	http.Redirect(w, r, "/settings", http.StatusSeeOther)
+	http.Redirect(w, r, s.begin(), http.StatusSeeOther)
 	return nil
+}
+
+// begin is the page on which a visit begins.
+func (s *Server) begin() string {
+	for _, c := range s.sections("") {
+		return c.Path
+	}
+	return "/settings"
 }
 
 func (s *Server) style(w http.ResponseWriter, _ *http.Request, _ *visitor) error {

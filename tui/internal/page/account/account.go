@@ -1,6 +1,7 @@
 // Package account has the pages about who one is and what one has: billing,
 // account and workspace, and where benchmarks are uploaded. They read and change
-// nothing; what changes anything happens in the browser.
+// nothing; what changes anything happens in the browser, and signing in on a page
+// of its own.
 package account
 
 import (
@@ -28,6 +29,14 @@ type content struct {
 	lines func(width int) []kit.Line
 	// url is what the browser opens; "" is nothing.
 	url string
+	// ways lead to other pages, by the names of their actions.
+	ways []way
+}
+
+// way is an action that leads to another page.
+type way struct {
+	name plain.Safe
+	to   any
 }
 
 // read is what reading brought.
@@ -86,12 +95,17 @@ func (s page) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 	return s.input(m)
 }
 
-func (s page) offered() []kit.Action {
-	if s.content.url == "" {
-		return nil
+func (s page) offered() (out []kit.Action) {
+	if s.content.url != "" {
+		out = append(out, kit.Action{Label: openPage, Key: 'b'})
 	}
-	return []kit.Action{{Label: openPage, Key: 'b'}}
+	for _, w := range s.content.ways {
+		out = append(out, kit.Action{Label: w.name})
+	}
+	return out
 }
+
+func (s page) acting() bool { return s.content.url != "" || len(s.content.ways) > 0 }
 
 func (s page) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	if p, ok := m.(kit.Press); ok {
@@ -108,6 +122,11 @@ func (s page) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	if chosen == openPage {
 		return s, kit.Do(kit.Browse{URL: s.content.url})
 	}
+	for _, w := range s.content.ways {
+		if chosen != "" && chosen == w.name {
+			return s, kit.Do(kit.Go{To: w.to})
+		}
+	}
 	if listing.IsEnter(m) {
 		return s, kit.Do(kit.Back{})
 	}
@@ -117,7 +136,7 @@ func (s page) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 
 // body is how many rows of h the text has: the action stands in the last one.
 func (s page) body(h int) int {
-	if s.content.url != "" {
+	if s.acting() {
 		return h - 2
 	}
 	return h
@@ -138,7 +157,7 @@ func (s page) View(c kit.Canvas) {
 	w, h := c.Size()
 	s.scroll.View(c.Sub(0, 0, w, s.body(h)), s.lines(w))
 	c.Cursor(1, 0)
-	if s.content.url != "" {
+	if s.acting() {
 		s.actions.View(c, h-1)
 	}
 }
@@ -153,9 +172,16 @@ func (s page) Head() kit.Head {
 		h.Note = "Could not read it again; this is what was read before. F5 tries again"
 	}
 	enter := kit.Binding{Keys: "Enter", Does: "back"}
-	if s.content.url != "" {
+	switch {
+	case len(s.content.ways) > 0 && s.content.url != "":
+		enter = kit.Binding{Keys: "Enter", Does: "choose"}
+		h.Keys = append(h.Keys, kit.Binding{Keys: "B", Does: "open browser"}, kit.Binding{Keys: "Tab", Does: "next action"})
+	case len(s.content.ways) > 0:
+		enter = kit.Binding{Keys: "Enter", Does: "choose"}
+		h.Keys = append(h.Keys, kit.Binding{Keys: "Tab", Does: "next action"})
+	case s.content.url != "":
 		enter = kit.Binding{Keys: "Enter B click", Does: "open browser"}
 	}
-	h.Keys = []kit.Binding{enter, {Keys: "F5", Does: "refresh"}, {Keys: "↑↓ PgUp PgDn", Does: "scroll", Quiet: true}}
+	h.Keys = append([]kit.Binding{enter}, append(h.Keys, kit.Binding{Keys: "F5", Does: "refresh"}, kit.Binding{Keys: "↑↓ PgUp PgDn", Does: "scroll", Quiet: true})...)
 	return h
 }

@@ -5,18 +5,30 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/route"
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
 
+const (
+	signIn      = "Sign in"
+	signInAgain = "Sign in again"
+	byCode      = "Sign in on another device"
+)
+
 // Account is as whom the service sees the person, in which workspace, and which
-// service that is.
-func Account(r Reader) (kit.Screen, []kit.Effect) {
+// service that is. at is the service at which one signs in from here, "" where
+// nobody can.
+func Account(r Reader, at string) (kit.Screen, []kit.Effect) {
 	return page{
 		place: "Account and workspace", what: "identity",
 		load: func(ctx context.Context) (content, error) {
 			who, err := r.Whoami(ctx)
+			if show.SignedOut(err) {
+				return outside(err, at), nil
+			}
 			if err != nil {
 				return content{}, err
 			}
@@ -28,9 +40,35 @@ func Account(r Reader) (kit.Screen, []kit.Effect) {
 			if who.Workspace != nil {
 				c.url = who.Workspace.WebURL
 			}
+			if at != "" {
+				name := plain.Safe(signInAgain)
+				if who.Account == nil {
+					name = signIn
+				}
+				c.ways = []way{{name, route.SignIn{}}, {byCode, route.SignIn{ByCode: true}}}
+			}
 			return c, nil
 		},
 	}.read()
+}
+
+// outside is the page of somebody whom the service does not know, or no longer.
+func outside(why error, at string) content {
+	c := content{lines: func(int) []kit.Line {
+		out := []kit.Line{{Text: " You are signed out. Browsing works; runs need an account.", Role: kit.Strong}}
+		if show.Ended(why) {
+			out = []kit.Line{{Text: " Your sign-in has ended. Runs go on, and nothing is lost.", Role: kit.Strong}}
+		}
+		out = append(out, kit.Line{Text: show.F(" %s", show.Reason(why))}, kit.Line{})
+		if at == "" {
+			return append(out, kit.Line{Text: " On the command line:  evalrouter login"})
+		}
+		return append(out, kit.Line{Text: show.F(" Sign in at %s", at)}, kit.Line{Text: " by the browser of this machine, or by a code."})
+	}}
+	if at != "" {
+		c.ways = []way{{signIn, route.SignIn{}}, {byCode, route.SignIn{ByCode: true}}}
+	}
+	return c
 }
 
 func whoLines(who api.WhoamiRecord, meta api.MetaRecord, w int) []kit.Line {

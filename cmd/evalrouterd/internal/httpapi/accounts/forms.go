@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/oauth"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
@@ -83,7 +84,7 @@ func (h *Handlers) form(fn func(r *http.Request, f url.Values) (any, error)) htt
 
 // readForm reads a form whose fields stand once each, as RFC 6749 wants them.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
-	bad := &oauth.Error{Code: "invalid_request", Description: "the body is a form of at most 16 KiB, each field once, and the address has no parameters"}
+	bad := &oauth.Error{Code: "invalid_request", Description: "the body is a form of at most 16 KiB, each field once and in UTF-8 without U+0000, and the address has no parameters"}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" || r.URL.RawQuery != "" {
 		return nil, bad
@@ -93,7 +94,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		return nil, bad
 	}
 	for _, values := range r.PostForm {
-		if len(values) > 1 {
+		if len(values) > 1 || core.Storable(values[0]) != values[0] {
 			return nil, bad
 		}
 	}

@@ -167,8 +167,30 @@ func (c *counted) Write(b []byte) (int, error) {
 	return c.sum.Write(b)
 }
 
+// maxPacked bounds how often a version can be packed again.
+const maxPacked = 100
+
+// place finds the source of a version, or the id of the one to make: the first
+// that is neither archived nor failed.
+func place(ctx context.Context, sc core.Scope, sources byob.Sources, v core.DatasetVersion) (core.SourceID, core.DataSource, error) {
+	for n := range maxPacked {
+		id := core.SourceID(fmt.Sprintf("dataset-%s-v%d", v.Dataset, v.Version))
+		if n > 0 {
+			id += core.SourceID(fmt.Sprintf("-%d", n+1))
+		}
+		src, err := sources.Source(ctx, sc, id)
+		if errors.Is(err, &core.Refusal{Code: core.NotFound}) {
+			return id, core.DataSource{}, nil
+		}
+		if err != nil || src.Status != core.SourceArchived && src.Status != core.SourceFailed {
+			return id, src, err
+		}
+	}
+	return "", core.DataSource{}, core.Refuse(core.SourceQuota, "version %d was made a source %d times, and each was archived; nothing was made. Seal the items as another version", v.Version, maxPacked)
+}
+
 // pack makes a version a source of a private benchmark, once: its id follows
-// from the version.
+// from the version. One that was archived has no bytes, and gets a successor.
 func (h *Handlers) pack(_ *httpapi.Server, ctx context.Context, in *versionInput) (*httpapi.Answer[api.BenchmarkSource], error) {
 	if h.Own == nil {
 		return nil, core.Refuse(core.FeatureUnavailable, "this service takes no benchmarks of your own: its operator has switched them off; nothing was changed").With("feature", "private_benchmarks")
@@ -188,11 +210,10 @@ func (h *Handlers) pack(_ *httpapi.Server, ctx context.Context, in *versionInput
 	if err := datasets.Rows(first, h.Service.Versions.Sealed(ctx, v)); err != nil {
 		return nil, err
 	}
-	id := fmt.Sprintf("dataset-%s-v%d", v.Dataset, v.Version)
 	own := *h.Own
-	own.NewID = func() string { return id }
-	src, err := own.Sources.Source(ctx, sc, core.SourceID(id))
-	if errors.Is(err, &core.Refusal{Code: core.NotFound}) {
+	id, src, err := place(ctx, sc, own.Sources, v)
+	own.NewID = func() string { return string(id) }
+	if err == nil && src.ID == "" {
 		src, err = own.Begin(ctx, sc, byob.NewSource{FileName: fmt.Sprintf("v%d.jsonl", v.Version), Format: core.FormatJSONL, Bytes: first.n, SHA256: hex.EncodeToString(first.sum.Sum(nil))})
 	}
 	if err != nil {

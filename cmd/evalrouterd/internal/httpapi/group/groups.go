@@ -7,6 +7,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/admission"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
@@ -33,9 +34,9 @@ func (h *Handlers) create(s *httpapi.Server, ctx context.Context, in *newInput) 
 		}
 		// A caller who has no more patience asks again with the same key.
 		return h.Admission.StartGroup(context.WithoutCancel(ctx), httpapi.ScopeOf(ctx), admission.GroupRequest{
-			Quote: core.GroupQuoteID(n.GroupQuoteID), Name: n.Name, Metadata: n.Metadata, Once: o,
+			Quote: core.GroupQuoteID(n.GroupQuoteID), Name: n.Name, Metadata: n.Metadata, Accepted: lineage.Accepted(n.Acknowledgements), Once: o,
 			Encode: func(g core.Group, members []core.GroupMember) ([]byte, error) {
-				return httpapi.Record(record(g, members, g.CreatedAt))
+				return httpapi.Record(h.linked(record(g, members, g.CreatedAt)))
 			},
 		})
 	})
@@ -50,7 +51,7 @@ func (h *Handlers) usable(ctx context.Context, id core.GroupQuoteID) error {
 	}
 	for i, m := range q.Members {
 		if err := h.Connections.Usable(ctx, httpapi.ScopeOf(ctx), m.Target); err != nil {
-			return about(err, i)
+			return about(err, q.Place(i))
 		}
 	}
 	return nil
@@ -148,7 +149,12 @@ func (h *Handlers) record(ctx context.Context, g core.Group) (api.GroupRecord, e
 		}
 		members = append(members, core.GroupMember{Run: run, Quote: q.Quote})
 	}
-	return record(g, members, h.now()), nil
+	return h.linked(record(g, members, h.now())), nil
+}
+
+func (h *Handlers) linked(r api.GroupRecord) api.GroupRecord {
+	r.Links = httpapi.LinksOf(h.Origin, "/groups/"+r.ID, "/groups/"+r.ID+"/comparison")
+	return r
 }
 
 func record(g core.Group, members []core.GroupMember, now core.Micros) api.GroupRecord {
@@ -158,6 +164,12 @@ func record(g core.Group, members []core.GroupMember, now core.Micros) api.Group
 	}
 	if out.Metadata == nil {
 		out.Metadata = map[string]string{}
+	}
+	if g.Source != "" {
+		out.SourceGroupID = new(string(g.Source))
+	}
+	if g.ContinuedBy != "" {
+		out.ContinuedByGroupID = new(string(g.ContinuedBy))
 	}
 	var states []core.State
 	for i, m := range members {

@@ -40,7 +40,26 @@ func (h *Handlers) createQuote(s *httpapi.Server, ctx context.Context, in *newQu
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.Reply(quoteRecord(core.GroupQuoteState{GroupQuote: g}, h.now())), nil
+	return h.quoted(ctx, core.GroupQuoteState{GroupQuote: g})
+}
+
+type continueInput struct {
+	ID string `path:"id"`
+	httpapi.With[api.NewContinuationQuote]
+}
+
+func (h *Handlers) continueGroup(_ *httpapi.Server, ctx context.Context, in *continueInput) (*httpapi.Answer[api.GroupQuoteRecord], error) {
+	n := in.Value()
+	if n.RetryUnknownMax != nil && *n.RetryUnknownMax < 0 {
+		return nil, httpapi.RefuseFields(core.InvalidRequest, "retry_unknown_max is a number of tasks; nothing was quoted", []api.FieldError{{Path: "retry_unknown_max", Code: "out_of_range"}})
+	}
+	g, err := h.Admission.ContinueGroup(ctx, httpapi.ScopeOf(ctx), admission.GroupContinuationRequest{
+		Group: core.GroupID(in.ID), Cap: n.MaxChargeMicrousd, Flags: core.Flags{IncludeCancelled: n.IncludeCancelled, RetryUnknown: n.RetryUnknown}, RetryMax: n.RetryUnknownMax,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.quoted(ctx, core.GroupQuoteState{GroupQuote: g})
 }
 
 // about says which member a refusal is about.
@@ -61,7 +80,54 @@ func (h *Handlers) getQuote(_ *httpapi.Server, ctx context.Context, in *idInput)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.Reply(quoteRecord(q, h.now())), nil
+	return h.quoted(ctx, q)
+}
+
+// quoted answers with a group quote, in the order of the group: what it goes on
+// with, and beside it what stands aside.
+func (h *Handlers) quoted(ctx context.Context, q core.GroupQuoteState) (*httpapi.Answer[api.GroupQuoteRecord], error) {
+	out := quoteRecord(q, h.now())
+	if c := q.Continuation; c != nil {
+		out.SourceGroupID = new(string(c.Source))
+		for _, a := range c.Aside {
+			m, err := h.aside(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			out.Members = append(out.Members, m)
+		}
+		slices.SortStableFunc(out.Members, func(a, b api.GroupQuoteMember) int { return a.Index - b.Index })
+	}
+	return httpapi.Reply(out), nil
+}
+
+// aside is a member that is not gone on with, as its newest run was quoted.
+func (h *Handlers) aside(ctx context.Context, a core.Aside) (api.GroupQuoteMember, error) {
+	run, err := h.Runs.Run(ctx, httpapi.ScopeOf(ctx), a.Run)
+	if err != nil {
+		return api.GroupQuoteMember{}, err
+	}
+	q, err := h.Runs.Quote(ctx, httpapi.ScopeOf(ctx), run.QuoteID)
+	if err != nil {
+		return api.GroupQuoteMember{}, err
+	}
+	m := memberOf(httpapi.QuoteRecord(core.QuoteState{Quote: q.Quote}, h.now()), a.Place)
+	m.MaxChargeMicrousd, m.MinimumCapMicrousd, m.Continuation = nil, nil, nil
+	m.SourceRunID, m.Eligible, m.IneligibleReason = new(string(a.Run)), false, &a.Reason
+	return m, nil
+}
+
+// memberOf is a member's quote in a group's.
+func memberOf(q api.QuoteRecord, place int) api.GroupQuoteMember {
+	m := api.GroupQuoteMember{
+		Index: place, Model: *q.Plan.Model.Selected, Pricing: q.Plan.Pricing, Reasoning: q.Reasoning, OutputFormat: q.OutputFormat, Concurrency: q.Concurrency,
+		MaxChargeMicrousd: q.MaxChargeMicrousd, MinimumCapMicrousd: q.MinimumCapMicrousd, ExternalCharges: q.ExternalCharges, Warnings: q.Plan.Warnings,
+		Continuation: q.Continuation, Eligible: true,
+	}
+	if q.Continuation != nil {
+		m.SourceRunID = &q.Continuation.SourceRunID
+	}
+	return m
 }
 
 // quoteRecord is a group quote from the records of its members, so that no
@@ -100,10 +166,7 @@ func quoteRecord(g core.GroupQuoteState, now core.Micros) api.GroupQuoteRecord {
 				out.Warnings = append(out.Warnings, w)
 			}
 		}
-		out.Members = append(out.Members, api.GroupQuoteMember{
-			Index: i, Model: *q.Plan.Model.Selected, Pricing: q.Plan.Pricing, Reasoning: q.Reasoning, OutputFormat: q.OutputFormat, Concurrency: q.Concurrency,
-			MaxChargeMicrousd: q.MaxChargeMicrousd, MinimumCapMicrousd: q.MinimumCapMicrousd, ExternalCharges: q.ExternalCharges, Warnings: q.Plan.Warnings, Eligible: true,
-		})
+		out.Members = append(out.Members, memberOf(q, g.Place(i)))
 	}
 	if known {
 		out.MinimumCapMicrousd = &least

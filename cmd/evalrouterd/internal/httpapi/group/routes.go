@@ -23,6 +23,7 @@ const (
 // Admission quotes and starts groups.
 type Admission interface {
 	QuoteGroup(context.Context, core.Scope, admission.GroupQuoteRequest) (core.GroupQuote, error)
+	ContinueGroup(context.Context, core.Scope, admission.GroupContinuationRequest) (core.GroupQuote, error)
 	StartGroup(context.Context, core.Scope, admission.GroupRequest) (core.Admitted, error)
 }
 
@@ -56,6 +57,8 @@ type Handlers struct {
 	Waker       httpapi.Waker
 	Now         func() time.Time
 	Version     string // of the service
+	// Origin is where browsers find the service, "" for nowhere.
+	Origin string
 	// After is a timer, as time.After is.
 	After func(time.Duration) <-chan time.Time
 }
@@ -75,6 +78,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 		httpapi.On(at(http.MethodGet, "/v1/groups", "list-groups", read, "Groups, newest first"), h.list),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}", "get-group", read, "A group as it stands"), h.get),
 		httpapi.On(at(http.MethodPost, cancelPath, "cancel-group", write, "Ask every member to stop"), h.cancel),
+		httpapi.On(at(http.MethodPost, "/v1/groups/{id}/continuation-quotes", "create-group-continuation-quote", write, "What is left of a group's members under one cap; starts nothing"), h.continueGroup),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/events", "list-group-events", read, "The members' logs as one"), h.events),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/stream", "stream-group-events", read, "The members' logs as one, told as they grow"), h.stream),
 		httpapi.On(at(http.MethodGet, "/v1/groups/{id}/comparison", "compare-group", read, "The members' results side by side"), h.comparison),

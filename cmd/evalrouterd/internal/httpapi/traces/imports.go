@@ -18,7 +18,7 @@ const maxImport = api.MaxImportBytes
 type importInput struct {
 	ID string `path:"id"`
 	httpapi.Keyed
-	httpapi.With[api.TraceImport]
+	httpapi.Brought[api.TraceImport]
 }
 
 // imports keeps whole traces. An Idempotency-Key may come and is not needed:
@@ -77,7 +77,7 @@ const (
 func check(t api.ImportedTrace) api.Code {
 	digest, _, err := t.ContentDigest()
 	switch {
-	case err != nil, t.SourceTraceID == "", len(t.SourceTraceID) > maxID, t.StartedAt.IsZero(), len(t.Labels) > maxList, len(t.Reasons) > maxList:
+	case err != nil, t.SourceTraceID == "", core.Storable(t.SourceTraceID) != t.SourceTraceID, len(t.SourceTraceID) > maxID, t.StartedAt.IsZero(), len(t.Labels) > maxList, len(t.Reasons) > maxList:
 		return api.InvalidRequest
 	case !slices.Contains([]string{api.TraceOK, api.TraceError, api.TraceOpen}, t.Status):
 		return api.InvalidRequest
@@ -90,7 +90,7 @@ func check(t api.ImportedTrace) api.Code {
 	}
 	seen := make(map[string]bool, len(t.Spans))
 	for _, s := range t.Spans {
-		if s.SourceSpanID == "" || len(s.SourceSpanID) > maxID || seen[s.SourceSpanID] || s.ParentSpanID != nil && len(*s.ParentSpanID) > maxID {
+		if s.SourceSpanID == "" || core.Storable(s.SourceSpanID) != s.SourceSpanID || len(s.SourceSpanID) > maxID || seen[s.SourceSpanID] || s.ParentSpanID != nil && len(*s.ParentSpanID) > maxID {
 			return api.InvalidRequest
 		}
 		seen[s.SourceSpanID] = true

@@ -47,7 +47,8 @@ func (s *Store) AddRegistration(ctx context.Context, g core.Registration) error 
 			return err
 		}
 		var n int
-		if err := t.Row(`SELECT count(*) FROM registrations`).Scan(&n); err != nil {
+		// Those past their time are dropped once an hour, and do not count meanwhile.
+		if err := t.Row(`SELECT count(*) FROM registrations WHERE expires_at > $1`, int64(t.Now())).Scan(&n); err != nil {
 			return err
 		}
 		if n >= maxRegistrations {

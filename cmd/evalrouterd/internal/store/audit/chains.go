@@ -32,6 +32,8 @@ var chains = []check{
 		AND NOT EXISTS (SELECT 1 FROM consents a WHERE a.quote_id = r.quote_id AND a.kind = 'left_out')`},
 	{"chain.excluded", `SELECT r.id || '/' || o.idx, 'left out for good, and taken up again' FROM runs r JOIN runs p ON p.id = r.source_run_id JOIN samples o ON o.run = p.num AND o.state IN ('left_out', 'refused')
 		LEFT JOIN samples s ON s.run = r.num AND s.idx = o.idx WHERE coalesce(s.state, '') <> 'left_out'`},
+	{"chain.group", `SELECT g.id, 'it goes on with a group of which it has no member' FROM groups_ g WHERE g.source_group_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM groups_ p WHERE p.id = g.source_group_id AND p.workspace_id = g.workspace_id)
+		OR EXISTS (SELECT 1 FROM runs r WHERE r.group_id = g.id AND g.source_group_id IS NOT NULL AND r.source_run_id IS NULL)`},
 	{"chain.mismatch", `SELECT (SELECT id FROM runs WHERE num = m.run) || '/' || m.idx, 'a mismatch of a task that was not reused' FROM reuse_mismatches m
 		WHERE NOT EXISTS (SELECT 1 FROM samples s WHERE s.run = m.run AND s.idx = m.idx AND s.origin = 'reused' AND s.score = m.original)`},
 }

@@ -78,7 +78,7 @@ var checks = []check{
 		WHERE (i.run_id = r.id OR i.run_id = r.group_id) AND i.workspace_id = r.workspace_id)`},
 	{"group.cap", `SELECT g.id, 'its cap of ' || g.cap || ' is not the sum of the caps of its members' FROM groups_ g WHERE g.cap <>
 		coalesce((SELECT sum(r.cap) FROM group_members m JOIN runs r ON r.id = m.run_id WHERE m.group_id = g.id), 0)`},
-	{"group.members", `SELECT g.id, 'its members are not the runs of its quote' FROM groups_ g WHERE (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) NOT BETWEEN 2 AND 8
+	{"group.members", `SELECT g.id, 'its members are not the runs of its quote' FROM groups_ g WHERE (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) NOT BETWEEN CASE WHEN g.source_group_id IS NULL THEN 2 ELSE 1 END AND 8
 		OR (SELECT count(*) FROM group_members m JOIN runs r ON r.id = m.run_id AND r.group_id = g.id AND r.workspace_id = g.workspace_id WHERE m.group_id = g.id)
 		<> (SELECT count(*) FROM runs r WHERE r.group_id = g.id)
 		OR (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) <> (SELECT count(*) FROM runs r WHERE r.group_id = g.id)

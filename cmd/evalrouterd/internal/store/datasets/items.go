@@ -93,7 +93,7 @@ func (s *Store) addItem(t Tx, sc core.Scope, id core.DatasetID, x core.NewItem, 
 		string(x.ID), string(id), x.Digest, source, at, at); err != nil {
 		return err
 	}
-	return revise(t, x.ID, 1, x.Digest, x.ItemContent, sc.Actor)
+	return revise(t, x.ID, 1, x.Digest, x.ItemContent, sc.Who())
 }
 
 // unique refuses content that the dataset has already.
@@ -197,7 +197,7 @@ func (s *Store) Edit(ctx context.Context, sc core.Scope, d core.DatasetID, id co
 		if err := unique(t, d, digest, 0); err != nil {
 			return err
 		}
-		if err := revise(t, id, x.Revision+1, digest, c, sc.Actor); err != nil {
+		if err := revise(t, id, x.Revision+1, digest, c, sc.Who()); err != nil {
 			return err
 		}
 		if err := t.One(`UPDATE dataset_items SET revision = $1, digest = $2, changed_at = $3 WHERE id = $4`, x.Revision+1, digest, int64(t.Now()), string(id)); err != nil {
@@ -240,7 +240,7 @@ func (s *Store) Review(ctx context.Context, sc core.Scope, d core.DatasetID, v c
 			return err
 		case v.Digest != "" && v.Digest != x.Digest:
 			return core.Refuse(core.ItemChanged, "the item was edited since it was read; nothing was recorded. Read it again").With("digest", x.Digest)
-		case !set.AllowSelf && x.Author == sc.Actor:
+		case !set.AllowSelf && x.Author == sc.Who():
 			return core.Refuse(core.SelfReview, "whoever wrote an item does not review it in this dataset; nothing was recorded")
 		}
 		verdict := core.ReviewRejected
@@ -249,7 +249,7 @@ func (s *Store) Review(ctx context.Context, sc core.Scope, d core.DatasetID, v c
 		}
 		if _, err := t.Exec(`INSERT INTO dataset_reviews (item_id, digest, reviewer, verdict, note, at) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (item_id, digest, reviewer) DO UPDATE SET verdict = excluded.verdict, note = excluded.note, at = excluded.at`,
-			string(v.Item), x.Digest, sc.Actor, verdict, v.Note, int64(t.Now())); err != nil {
+			string(v.Item), x.Digest, sc.Who(), verdict, v.Note, int64(t.Now())); err != nil {
 			return err
 		}
 		return settle(t, set, v.Item, x.Digest)

@@ -18,7 +18,8 @@ type sealed struct {
 }
 
 // Seal makes the next version of the approved items. Nothing new is an error:
-// the version before is the same.
+// the version before is the same. One that was retracted stands for nothing, so
+// that its items can be sealed again.
 func (s *Store) Seal(ctx context.Context, sc core.Scope, id core.DatasetID, note string) (v core.DatasetVersion, err error) {
 	err = s.ask(ctx, func(t Tx) error {
 		d, err := open(t, sc, id)
@@ -41,6 +42,14 @@ func (s *Store) Seal(ctx context.Context, sc core.Scope, id core.DatasetID, note
 		v.Added, v.Changed, v.Removed = difference(before, items)
 		v.SHA256 = s.digestOf(items)
 		if d.Latest > 0 && s.digestOf(before) == v.SHA256 {
+			rows, err := t.Rows(`SELECT 1 FROM dataset_retractions WHERE dataset_id = $1 AND version = $2`, string(id), d.Latest)
+			void, err := gather(rows, err, func(rows *sql.Rows) (n int, err error) { return n, rows.Scan(&n) })
+			if err != nil {
+				return err
+			}
+			if len(void) > 0 { // the items were right after all, and nothing else says so
+				return keep(t, v, items)
+			}
 			return core.Refuse(core.NothingChanged, "version %d has exactly these items; nothing was sealed", d.Latest).With("version", d.Latest)
 		}
 		return keep(t, v, items)

@@ -59,13 +59,19 @@ func New(db *sql.DB, ask func(context.Context, func(Tx) error) error) *Store {
 	return &Store{db: db, ask: ask}
 }
 
+// quoteDoc is what is kept of a group quote beside its columns.
+type quoteDoc struct {
+	Members      []core.QuoteID          `json:"members"`
+	Continuation *core.GroupContinuation `json:"continuation,omitempty"`
+}
+
 // PutQuote keeps a group quote and its members, all or none.
 func (st *Store) PutQuote(ctx context.Context, g core.GroupQuote) error {
-	var ids []core.QuoteID
+	kept := quoteDoc{Continuation: g.Continuation}
 	for _, m := range g.Members {
-		ids = append(ids, m.ID)
+		kept.Members = append(kept.Members, m.ID)
 	}
-	doc, err := json.Marshal(ids)
+	doc, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("encode group quote: %w", err)
 	}
@@ -109,11 +115,12 @@ func (read reader) quote(sc core.Scope, id core.GroupQuoteID) (g core.GroupQuote
 	if err != nil {
 		return g, err
 	}
-	var ids []core.QuoteID
-	if err := json.Unmarshal([]byte(doc), &ids); err != nil {
+	var kept quoteDoc
+	if err := json.Unmarshal([]byte(doc), &kept); err != nil {
 		return g, fmt.Errorf("decode group quote %s: %w", id, err)
 	}
-	for _, q := range ids {
+	g.Continuation = kept.Continuation
+	for _, q := range kept.Members {
 		var m core.Quote
 		if err := read(selectMember, string(q), string(sc.Workspace)).Scan(&doc); err != nil {
 			return g, fmt.Errorf("read quote %s of group quote %s: %w", q, id, err)
@@ -146,6 +153,9 @@ func (st *Store) AdmitGroup(ctx context.Context, a core.GroupAdmission) (out cor
 		if err != nil {
 			return err
 		}
+		if err := claim(t, q); err != nil {
+			return err
+		}
 		if err := covered(t, a, q); err != nil {
 			return err
 		}
@@ -175,6 +185,28 @@ func openQuote(t Tx, a core.GroupAdmission) (core.GroupQuote, error) {
 		return q.GroupQuote, fmt.Errorf("admit group quote %s: ids for %d of %d members", a.Quote, len(a.Members), len(q.Members))
 	}
 	return q.GroupQuote, t.One(`UPDATE group_quotes SET consumed_by = $1 WHERE id = $2 AND consumed_by IS NULL`, string(a.GroupID), string(q.ID))
+}
+
+// claim makes sure, until the commit, that nobody else continues the group that
+// a quote goes on with.
+func claim(t Tx, q core.GroupQuote) error {
+	if q.Continuation == nil {
+		return nil
+	}
+	source := string(q.Continuation.Source)
+	// Whoever else continues it waits here, and then sees what this one has written.
+	if err := t.One(`UPDATE groups_ SET name = name WHERE id = $1 AND workspace_id = $2`, source, string(q.Workspace)); err != nil {
+		return fmt.Errorf("claim group %s: %w", source, err)
+	}
+	var next string
+	err := t.Row(`SELECT id FROM groups_ WHERE source_group_id = $1`, source).Scan(&next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for what continues group %s: %w", source, err)
+	}
+	return core.Refuse(core.ContinuationExists, "group %s was continued by group %s already; nothing was started", source, next).With("group_id", next)
 }
 
 // covered says whether every book has what the members together would hold, so
@@ -209,16 +241,24 @@ func begin(t Tx, a core.GroupAdmission, q core.GroupQuote) (core.Group, []core.G
 	if err != nil {
 		return g, nil, err
 	}
-	if _, err := t.Exec(`INSERT INTO groups_ (id, workspace_id, quote_id, name, metadata, cap, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		string(g.ID), string(g.Workspace), string(g.Quote), g.Name, string(meta), int64(g.Cap), int64(g.CreatedAt)); err != nil {
+	source := any(nil)
+	if c := q.Continuation; c != nil {
+		g.Source, source = c.Source, string(c.Source)
+	}
+	if _, err := t.Exec(`INSERT INTO groups_ (id, workspace_id, quote_id, name, metadata, cap, created_at, source_group_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		string(g.ID), string(g.Workspace), string(g.Quote), g.Name, string(meta), int64(g.Cap), int64(g.CreatedAt), source); err != nil {
 		return g, nil, err
 	}
 	var members []core.GroupMember
 	for i, m := range q.Members {
 		run, quote, err := t.Begin(core.Admission{
 			Scope: a.Scope, Quote: m.ID, Name: g.Name, Metadata: a.Metadata, RunID: a.Members[i].Run, TransferID: a.Members[i].Transfer, ConsentID: a.Members[i].Consent,
-			Practice: a.Practice, Group: g.ID, GroupQuote: q.ID,
+			Practice: a.Practice, Group: g.ID, GroupQuote: q.ID, Consents: a.Members[i].Consents,
 		})
+		var no *core.Refusal
+		if errors.As(err, &no) {
+			return g, nil, no.With("member", q.Place(i))
+		}
 		if err != nil {
 			return g, nil, err
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-const groupColumns = `id, workspace_id, quote_id, name, metadata, cap, created_at`
+const groupColumns = `id, workspace_id, quote_id, name, metadata, cap, created_at, coalesce(source_group_id, ''), coalesce((SELECT n.id FROM groups_ n WHERE n.source_group_id = groups_.id), '')`
 
 func scanGroup(row Row) (g core.Group, err error) {
 	var meta string
-	err = row.Scan(&g.ID, &g.Workspace, &g.Quote, &g.Name, &meta, &g.Cap, &g.CreatedAt)
+	err = row.Scan(&g.ID, &g.Workspace, &g.Quote, &g.Name, &meta, &g.Cap, &g.CreatedAt, &g.Source, &g.ContinuedBy)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, core.Missing("group")
 	}
@@ -34,6 +34,25 @@ func (st *Store) Group(ctx context.Context, sc core.Scope, id core.GroupID) (cor
 		return g, err
 	}
 	return g, st.members(ctx, &g)
+}
+
+// Lineage is the chain of groups that a group belongs to, from the first on.
+func (st *Store) Lineage(ctx context.Context, sc core.Scope, id core.GroupID) ([]core.Group, error) {
+	g, err := st.Group(ctx, sc, id)
+	for err == nil && g.Source != "" {
+		g, err = st.Group(ctx, sc, g.Source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	chain := []core.Group{g}
+	for g.ContinuedBy != "" {
+		if g, err = st.Group(ctx, sc, g.ContinuedBy); err != nil {
+			return nil, err
+		}
+		chain = append(chain, g)
+	}
+	return chain, nil
 }
 
 func (st *Store) members(ctx context.Context, g *core.Group) error {

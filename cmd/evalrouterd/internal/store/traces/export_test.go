@@ -4,7 +4,7 @@ package traces
 // together.
 func Cut(value []byte) (stored []byte, contents map[[16]byte][]byte, err error) {
 	contents = map[[16]byte][]byte{}
-	return cut(value, func(c content) { contents[c.hash] = append([]byte{}, c.data...) }), contents, nil
+	return cut(value, func(hash [16]byte, data []byte) { contents[hash] = append([]byte{}, data...) }), contents, nil
 }
 
 func Join(stored []byte, contents map[[16]byte][]byte) ([]byte, error) {

@@ -16,6 +16,10 @@ import (
 func (s *Store) Import(ctx context.Context, c core.TraceConnection, source string, traces []core.ImportedTrace) (fates []core.ImportFate, err error) {
 	in := slices.Clone(traces)
 	slices.SortStableFunc(in, func(a, b core.ImportedTrace) int { return cmp.Compare(a.TraceID, b.TraceID) })
+	for i := range in {
+		in[i].Spans = slices.Clone(in[i].Spans)
+		s.packSpans(in[i].Spans)
+	}
 	err = s.do(ctx, func(t Tx) error {
 		fates = make([]core.ImportFate, 0, len(in))
 		fresh := map[core.TraceConnectionID]int64{}
@@ -62,7 +66,7 @@ func (s *Store) importOne(t Tx, c core.TraceConnection, source string, tr core.I
 			return fate, false, err
 		}
 	}
-	if err := s.addSpans(t, num, tr.Spans, false); err != nil {
+	if err := s.addSpans(t, []held{{num, tr.Spans}}, false); err != nil {
 		return fate, false, err
 	}
 	total := sum.Of(tr.Spans)

@@ -24,6 +24,9 @@ const (
 	// leastPacked is from how many bytes on compressing is worth its time.
 	leastPacked = 200
 	hashLen     = 16
+	// packers compress at a time: requests pack what they bring before it waits
+	// for the one transaction.
+	packers = 4
 	// maxLevels bounds how deep lists are looked for.
 	maxLevels = 6
 )
@@ -40,12 +43,6 @@ const (
 	pieceContent = 1
 )
 
-// content is what a trace keeps once.
-type content struct {
-	hash [hashLen]byte
-	data []byte
-}
-
 // packer compresses; it is safe for concurrent use.
 type packer struct {
 	in  *zstd.Encoder
@@ -53,7 +50,7 @@ type packer struct {
 }
 
 func newPacker() (*packer, error) {
-	in, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	in, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(packers), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, fmt.Errorf("make a compressor: %w", err)
 	}
@@ -66,7 +63,7 @@ func newPacker() (*packer, error) {
 
 func (p *packer) pack(b []byte) []byte {
 	if len(b) >= leastPacked {
-		if small := p.in.EncodeAll(b, []byte{packed}); len(small) <= len(b) {
+		if small := p.in.EncodeAll(b, append(make([]byte, 0, len(b)), packed)); len(small) <= len(b) {
 			return small
 		}
 	}
@@ -88,11 +85,11 @@ func (p *packer) unpack(b []byte) ([]byte, error) {
 }
 
 // cut makes pieces of a value in JSON and collects its contents.
-func cut(value []byte, add func(content)) []byte {
+func cut(value []byte, add func(hash [hashLen]byte, data []byte)) []byte {
 	if value == nil {
 		return nil
 	}
-	c := &cutter{add: add}
+	c := &cutter{add: add, out: make([]byte, 0, len(value)+8)}
 	c.value(value, 0)
 	c.flush()
 	return c.out
@@ -133,7 +130,7 @@ func join(stored []byte, fetch func(hash [hashLen]byte) ([]byte, bool)) ([]byte,
 
 // cutter walks one value.
 type cutter struct {
-	add   func(content)
+	add   func(hash [hashLen]byte, data []byte)
 	plain []byte // bytes that were not written yet
 	out   []byte
 }
@@ -149,9 +146,9 @@ func (c *cutter) flush() {
 func (c *cutter) content(b []byte) {
 	c.flush()
 	sum := sha256.Sum256(b)
-	one := content{hash: [hashLen]byte(sum[:hashLen]), data: b}
-	c.add(one)
-	c.out = append(binary.AppendUvarint(append(c.out, pieceContent), hashLen), one.hash[:]...)
+	hash := [hashLen]byte(sum[:hashLen])
+	c.add(hash, b)
+	c.out = append(binary.AppendUvarint(append(c.out, pieceContent), hashLen), hash[:]...)
 }
 
 // value walks a value that is valid JSON without a byte to spare. Whatever it
@@ -233,14 +230,20 @@ func valueLen(b []byte) int {
 	return len(b)
 }
 
+// textLen finds the quote that no odd number of backslashes stands before.
 func textLen(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
+	for i := 1; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return 0
+		}
+		i += n
+		from := i
+		for from > 1 && b[from-1] == '\\' {
+			from--
+		}
+		if (i-from)%2 == 0 {
 			return i + 1
 		}
 	}
-	return 0
 }

@@ -73,18 +73,21 @@ func marks(first, n, width int) string {
 	return b.String()
 }
 
-// inChunks visits [0, n) in ranges of two sizes, so that there are two
-// statements and no more: size, and 1 for what is left over.
+// inChunks visits [0, n) in ranges of three sizes, so that there are three
+// statements and no more: size, a quarter of it, and 1 for what is left over.
 func inChunks(n, size int, visit func(from, to int) error) error {
 	for from := 0; from < n; {
-		to := from + size
-		if to > n {
-			to = from + 1
+		part := size
+		if n-from < part {
+			part = max(1, size/4)
 		}
-		if err := visit(from, to); err != nil {
+		if n-from < part {
+			part = 1
+		}
+		if err := visit(from, from+part); err != nil {
 			return err
 		}
-		from = to
+		from += part
 	}
 	return nil
 }

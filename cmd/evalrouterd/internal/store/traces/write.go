@@ -3,7 +3,6 @@ package traces
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,7 +12,7 @@ import (
 )
 
 // rowsAtOnce is how many rows of a batch share an INSERT.
-const rowsAtOnce = 16
+const rowsAtOnce = 32
 
 // day is in microseconds.
 const day = 24 * 3600 * 1_000_000
@@ -43,7 +42,8 @@ func (s *Store) Write(ctx context.Context, arrivals []core.Arrival) (refused []i
 	groups := grouped(arrivals)
 	err = s.do(ctx, func(t Tx) error {
 		refused = make([]int, len(arrivals))
-		if err := s.number(t, groups); err != nil {
+		kept := make([]*group, 0, len(groups))
+		if err := s.find(t, groups); err != nil {
 			return fmt.Errorf("find traces: %w", err)
 		}
 		fresh := map[core.TraceConnectionID]int64{}
@@ -57,9 +57,10 @@ func (s *Store) Write(ctx context.Context, arrivals []core.Arrival) (refused []i
 				}
 				continue
 			}
-			if err := s.add(t, g); err != nil {
-				return err
-			}
+			kept = append(kept, g)
+		}
+		if err := s.add(t, kept); err != nil {
+			return err
 		}
 		return received(t, groups, fresh)
 	})
@@ -98,13 +99,8 @@ func says(a, b core.Span) bool {
 	return a.End > b.End || a.End == b.End && weight(a) > weight(b)
 }
 
-// weight is how much a span says.
-func weight(s core.Span) int {
-	return len(s.Input) + len(s.Output) + len(s.Attributes) + len(s.Name) + len(s.ErrorText) + len(s.Model)
-}
-
-// number finds the traces, or begins them.
-func (s *Store) number(t Tx, groups []*group) error {
+// find finds the traces, or begins them.
+func (s *Store) find(t Tx, groups []*group) error {
 	return inChunks(len(groups), rowsAtOnce, func(from, to int) error {
 		part := groups[from:to]
 		args := make([]any, 0, len(part)*8)
@@ -133,18 +129,43 @@ func (s *Store) number(t Tx, groups []*group) error {
 	})
 }
 
-// add keeps the spans of a trace and sums it up again.
-func (s *Store) add(t Tx, g *group) error {
-	spans := ordered(g.spans)
-	if err := s.addSpans(t, g.num, spans, g.had > 0); err != nil {
-		return fmt.Errorf("keep spans: %w", err)
-	}
-	if g.had > 0 {
-		var err error
-		if spans, err = lightSpans(t, g.num); err != nil {
-			return fmt.Errorf("read spans: %w", err)
+// add keeps the spans of traces: those of the ones that nothing came before
+// together, each other one with what it has, because a span may have come
+// before.
+func (s *Store) add(t Tx, groups []*group) error {
+	var fresh []held
+	for _, g := range groups {
+		one := held{g.num, ordered(g.spans)}
+		if g.had == 0 {
+			fresh = append(fresh, one)
+			continue
+		}
+		if err := s.addSpans(t, []held{one}, true); err != nil {
+			return fmt.Errorf("keep spans: %w", err)
 		}
 	}
+	if err := s.addSpans(t, fresh, false); err != nil {
+		return fmt.Errorf("keep spans: %w", err)
+	}
+	for _, g := range groups {
+		var spans []core.Span
+		if g.had == 0 {
+			spans, fresh = fresh[0].spans, fresh[1:]
+		} else {
+			var err error
+			if spans, err = lightSpans(t, g.num); err != nil {
+				return fmt.Errorf("read spans: %w", err)
+			}
+		}
+		if err := s.summarise(t, g, spans); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summarise sums a trace up again.
+func (s *Store) summarise(t Tx, g *group, spans []core.Span) error {
 	total := sum.Of(spans)
 	for _, sp := range g.spans { // what rows do not hold
 		total.Conversation = cmp.Or(total.Conversation, sp.Conversation)
@@ -175,24 +196,37 @@ const (
 	flagOutput    = 8
 )
 
-// addSpans keeps spans and their contents. again says that the trace may have
+// held are spans of the trace with that number.
+type held struct {
+	trace int64
+	spans []core.Span
+}
+
+// addSpans keeps spans and their contents. again says that a trace may have
 // some of them.
-func (s *Store) addSpans(t Tx, trace int64, spans []core.Span, again bool) error {
-	contents, seen := []content{}, map[[hashLen]byte]bool{}
-	collect := func(c content) {
-		if !seen[c.hash] {
-			seen[c.hash] = true
-			contents = append(contents, c)
-		}
+func (s *Store) addSpans(t Tx, all []held, again bool) error {
+	n := 0
+	for _, h := range all {
+		s.packSpans(h.spans)
+		n += len(h.spans)
 	}
-	rows := make([]any, 0, len(spans)*spanWidth)
-	for _, x := range spans {
-		var cost any
-		if x.Cost != nil {
-			cost = int64(*x.Cost)
+	rows, parts := make([]any, 0, n*spanWidth), []any{}
+	for _, h := range all {
+		seen := map[[hashLen]byte]bool{}
+		for _, x := range h.spans {
+			var cost any
+			if x.Cost != nil {
+				cost = int64(*x.Cost)
+			}
+			rows = append(rows, h.trace, x.ID, x.ParentID, x.Kind, x.Name, x.Status, x.ErrorType, x.ErrorText, x.Start, x.End, x.Provider, x.Model,
+				number(x.Usage.Input), number(x.Usage.Output), number(x.Usage.Cached), number(x.Usage.Reasoning), cost, x.Packed.Body, flagsOf(x), x.Packed.Weight)
+			for _, c := range x.Packed.Parts {
+				if !seen[c.Hash] {
+					seen[c.Hash] = true
+					parts = append(parts, h.trace, c.Hash[:], c.Data)
+				}
+			}
 		}
-		rows = append(rows, trace, x.ID, x.ParentID, x.Kind, x.Name, x.Status, x.ErrorType, x.ErrorText, x.Start, x.End, x.Provider, x.Model,
-			x.Usage.Input, x.Usage.Output, x.Usage.Cached, x.Usage.Reasoning, cost, s.body(x, collect), flagsOf(x), weight(x))
 	}
 	conflict := ``
 	if again {
@@ -202,21 +236,25 @@ func (s *Store) addSpans(t Tx, trace int64, spans []core.Span, again bool) error
 			cost = excluded.cost, body = excluded.body, flags = excluded.flags, weight = excluded.weight
 			WHERE excluded.end_ns > spans.end_ns OR (excluded.end_ns = spans.end_ns AND excluded.weight > spans.weight)`
 	}
-	err := inChunks(len(spans), rowsAtOnce, func(from, to int) error {
+	err := inChunks(n, rowsAtOnce, func(from, to int) error {
 		_, err := t.Exec(`INSERT INTO spans (`+spanColumns+`) VALUES `+marks(1, to-from, spanWidth)+conflict, rows[from*spanWidth:to*spanWidth]...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return inChunks(len(contents), rowsAtOnce, func(from, to int) error {
-		args := make([]any, 0, 3*(to-from))
-		for _, c := range contents[from:to] {
-			args = append(args, trace, c.hash[:], s.pack(c.data))
-		}
-		_, err := t.Exec(`INSERT INTO trace_contents (trace, hash, data) VALUES `+marks(1, to-from, 3)+` ON CONFLICT (trace, hash) DO NOTHING`, args...)
+	return inChunks(len(parts)/3, rowsAtOnce, func(from, to int) error {
+		_, err := t.Exec(`INSERT INTO trace_contents (trace, hash, data) VALUES `+marks(1, to-from, 3)+` ON CONFLICT (trace, hash) DO NOTHING`, parts[from*3:to*3]...)
 		return err
 	})
+}
+
+// number is a number or nil, which no driver has to look behind a pointer for.
+func number(n *int64) any {
+	if n == nil {
+		return nil
+	}
+	return *n
 }
 
 func flagsOf(x core.Span) (flags int) {
@@ -229,32 +267,6 @@ func flagsOf(x core.Span) (flags int) {
 		}
 	}
 	return flags
-}
-
-// body is input, output and attributes as they are kept: the length of each,
-// and its pieces. They are compressed together, because they repeat each other.
-func (s *Store) body(x core.Span, collect func(content)) []byte {
-	var b []byte
-	for _, part := range [][]byte{cut(x.Input, collect), cut(x.Output, collect), x.Attributes} {
-		b = append(binary.AppendUvarint(b, uint64(len(part))), part...)
-	}
-	return s.pack(b)
-}
-
-// parts are the three parts of a body.
-func (s *Store) parts(body []byte) (out [3][]byte, err error) {
-	b, err := s.unpack(body)
-	if err != nil {
-		return out, err
-	}
-	for i := range out {
-		n, used := binary.Uvarint(b)
-		if used <= 0 || n > uint64(len(b)-used) {
-			return out, errPieces
-		}
-		out[i], b = b[used:used+int(n)], b[used+int(n):]
-	}
-	return out, nil
 }
 
 // keepSum writes what a trace's spans say together.

@@ -1,0 +1,3 @@
+package traces
+
+var Waterfall = waterfall
