@@ -67,6 +67,7 @@ func broken() map[string][][]string {
 		"adapters see no state":              {{d + "provider/chat -> " + d + "engine"}, {d + "grade/exact -> " + d + "catalog", d + "catalog -> " + d + "store"}},
 		"providers do not grade":             {{d + "provider -> " + d + "grade"}},
 		"graders do not call":                {{d + "grade/judge -> " + d + "provider"}},
+		"what is written once only writes":   {{d + "scribe -> os"}, {d + "scribe -> " + d + "store"}},
 		"the routes' file is read, not used": {{d + "routefile -> os"}, {d + "routefile -> " + d + "netguard"}},
 		"discovery only looks":               {{d + "discover -> " + d + "connection"}, {d + "discover -> go.yaml.in/yaml/v3"}},
 		"the front serves any handler":       {{d + "front -> " + d + "core"}, {d + "gauge -> golang.org/x/sys/unix"}},

@@ -179,6 +179,11 @@ func serviceRules() []Rule {
 			Deny: []string{daemon + "/provider/..."}, Why: "a judge's call passes the ledger, so its caller is injected",
 		},
 		{
+			Name: "what is written once only writes", From: []string{daemon + "/scribe/..."},
+			Deny: []string{"ours", "third", "net", "os", "database/sql/..."}, Allow: []string{daemon + "/core/...", "./lib/usd"},
+			Why: "spool and store write the same bytes, so neither of them may stand below the other's encoder",
+		},
+		{
 			Name: "the routes' file is read, not used", From: []string{daemon + "/routefile/..."},
 			Deny: []string{"ours", "net", "net/http/...", "os", "database/sql/..."}, Allow: []string{daemon + "/core/...", daemon + "/provider", "./lib/usd", "./lib/plain"},
 			Why: "what an operator offers is a function of a file's bytes: its reader opens nothing and calls nobody",

@@ -11,6 +11,7 @@ package spool
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -21,12 +22,16 @@ import (
 	"sync"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/scribe"
 )
 
 // File layout: records of 4 bytes length, 4 bytes CRC-32C of the body, and the
 // body, a core.Response as JSON; numbers are little-endian. A record that is
 // cut off or damaged ends the file: nothing after it can be trusted.
 const headerSize = 8
+
+// beside is about how much a record has beside its answer.
+const beside = 1 << 10
 
 // maxRecord bounds one record; a larger length is damage.
 const maxRecord = 64 << 20
@@ -127,14 +132,10 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // Keep writes an answer. Call done once the database has it.
 func (s *Spool) Keep(r core.Response) (done func(), err error) {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-	record := make([]byte, headerSize, headerSize+len(body))
+	record := scribe.Response(make([]byte, headerSize, headerSize+beside+base64.StdEncoding.EncodedLen(len(r.Raw))), r)
+	body := record[headerSize:]
 	binary.LittleEndian.PutUint32(record, uint32(len(body)))
 	binary.LittleEndian.PutUint32(record[4:], checksum(body))
-	record = append(record, body...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.turn()

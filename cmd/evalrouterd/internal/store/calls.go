@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/scribe"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -56,6 +56,13 @@ func (s *Store) Reserve(ctx context.Context, run core.RunID, l core.Lease, batch
 	return out, err
 }
 
+// What each call writes by itself. The texts are made once.
+var (
+	markSent     = `UPDATE calls SET state = 'sent', sent_at = $1 WHERE run = $2 AND idx = $3 AND id = $4 AND ` + stateBefore(core.CallSent)
+	recordAnswer = `UPDATE calls SET state = 'responded', live = 0, spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
+		WHERE run = $7 AND idx = $8 AND id = $9 AND ` + stateBefore(core.CallResponded)
+)
+
 // MarkSent is the second commit before a request leaves: from here on the
 // provider may have it. An error means that the request must not be sent.
 func (s *Store) MarkSent(ctx context.Context, run core.RunID, in core.Intent) error {
@@ -64,8 +71,7 @@ func (s *Store) MarkSent(ctx context.Context, run core.RunID, in core.Intent) er
 		if err != nil {
 			return err
 		}
-		return t.one(`UPDATE calls SET state = 'sent', sent_at = $1 WHERE run = $2 AND idx = $3 AND id = $4 AND `+stateBefore(core.CallSent),
-			int64(t.now), num, in.Idx, string(in.Call))
+		return t.one(markSent, int64(t.now), num, in.Idx, string(in.Call))
 	})
 }
 
@@ -73,17 +79,13 @@ func (s *Store) MarkSent(ctx context.Context, run core.RunID, in core.Intent) er
 // reserved is released, what it cost is charged, and the raw answer is kept.
 // A graded sample never needs the provider again.
 func (s *Store) Respond(ctx context.Context, r core.Response) error {
-	usage, err := usageDoc(r)
-	if err != nil {
-		return err
-	}
+	usage := usageDoc(r)
 	return s.writer.book(ctx, func(t *tx) error {
 		num, err := t.num(r.Run)
 		if err != nil {
 			return err
 		}
-		err = t.one(`UPDATE calls SET state = 'responded', live = 0, spent = $1, absorbed = $2, usage_doc = $3, finish = $4, provider_request_id = $5, ended_at = $6
-			WHERE run = $7 AND idx = $8 AND id = $9 AND `+stateBefore(core.CallResponded),
+		err = t.one(recordAnswer,
 			int64(r.Money.Spend), int64(r.Money.Absorbed), usage, r.Finish, r.RequestID, int64(t.now), num, r.Idx, string(r.Call))
 		if err != nil {
 			return fmt.Errorf("record answer: %w", err)
@@ -131,15 +133,11 @@ func (t *tx) answered(r core.Response) error {
 		string(afterAnswer(r.Open)), int64(r.Money.Spend), string(r.Run), r.Idx, string(from))
 }
 
-func usageDoc(r core.Response) (string, error) {
+func usageDoc(r core.Response) string {
 	if r.Usage == nil {
-		return "", nil
+		return ""
 	}
-	b, err := json.Marshal(r.Usage)
-	if err != nil {
-		return "", fmt.Errorf("encode usage: %w", err)
-	}
-	return string(b), nil
+	return string(scribe.Usage(nil, *r.Usage))
 }
 
 func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) error {

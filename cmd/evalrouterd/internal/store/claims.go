@@ -119,10 +119,7 @@ func (t *tx) holds(c core.Claim) error {
 // evidence and stays free of charge; its task stays unresolved, and a
 // continuation can grade it without another call.
 func (s *Store) Late(ctx context.Context, r core.Response) (state core.CallState, err error) {
-	usage, err := usageDoc(r)
-	if err != nil {
-		return "", err
-	}
+	usage := usageDoc(r)
 	err = s.writer.do(ctx, func(t *tx) error {
 		err := t.row(`SELECT state FROM calls WHERE run = `+numOf(1)+` AND idx = $2 AND id = $3`+t.w.lock, string(r.Run), r.Idx, string(r.Call)).Scan(&state)
 		if errors.Is(err, sql.ErrNoRows) {

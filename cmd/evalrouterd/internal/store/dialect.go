@@ -24,8 +24,9 @@ type dialect struct {
 	snapshot sql.IsolationLevel
 	// patient lets one transaction take its time, "" where nothing bounds it.
 	patient string
-	// spell writes a statement as the driver runs it fastest; nil leaves it.
-	spell func(string) string
+	// positional writes $1, $2 … as the driver binds them fastest, and gives which
+	// argument each parameter takes; nil where $1, $2 … are that.
+	positional func(string) (string, []int)
 	// pipe sends many writes at once; nil where each costs next to nothing.
 	pipe pipe
 	// again says that a transaction failed because of another one, and that
@@ -52,14 +53,14 @@ func dialectOf(o Options) dialect {
 			_, err := c.ExecContext(ctx, "BEGIN IMMEDIATE")
 			return time.Time{}, err
 		},
-		again:    func(error) bool { return false },
-		identify: func(context.Context, *sql.Conn) (string, error) { return "", nil },
-		alone:    func(context.Context, *sql.DB) (func(), error) { return func() {}, nil },
+		positional: sqlite.Positional,
+		again:      func(error) bool { return false },
+		identify:   func(context.Context, *sql.Conn) (string, error) { return "", nil },
+		alone:      func(context.Context, *sql.DB) (func(), error) { return func() {}, nil },
 		open: func(context.Context) (*sql.DB, *sql.DB, error) {
 			return sqlite.Open(cmp.Or(o.Driver, "sqlite"), o.Path)
 		},
 		assert: sqlite.Assert,
 		empty:  sqlite.Empty,
-		spell:  sqlite.Spell,
 	}
 }

@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/scribe"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -24,7 +24,7 @@ func (t *tx) insertEvent(run core.RunID, seq int64, kind string, spend, reserved
 		data = map[string]any{}
 	}
 	data["spend_microusd"], data["reserved_microusd"] = spend.Wire(), reserved.Wire()
-	doc, err := json.Marshal(data)
+	doc, err := scribe.Object(nil, data)
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/feedback"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/group"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/private"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/sealed"
@@ -33,20 +34,20 @@ type tx struct {
 	piped, careful bool
 }
 
-func (t *tx) stmt(q string) (*sql.Stmt, error) {
+func (t *tx) stmt(q string) (phrase.Prepared, error) {
 	if s, ok := t.w.stmts[q]; ok {
 		return s, nil
 	}
-	text := q
-	if spell := t.w.dialect.spell; spell != nil {
-		text = spell(q)
+	text, order := q, []int(nil)
+	if t.w.dialect.positional != nil {
+		text, order = t.w.dialect.positional(q)
 	}
 	s, err := t.w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", q, err)
+		return phrase.Prepared{}, fmt.Errorf("prepare %q: %w", q, err)
 	}
-	t.w.stmts[q] = s
-	return s, nil
+	t.w.stmts[q] = phrase.Prepared{Stmt: s, Order: order}
+	return t.w.stmts[q], nil
 }
 
 // storable makes every text of a statement one that both databases keep, so that
@@ -72,7 +73,7 @@ func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), storable(args)...)
+	r, err := s.ExecContext(context.Background(), s.Arguments(storable(args))...)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +105,7 @@ func (t *tx) peek(q string, args ...any) scanner {
 	if err != nil {
 		return failedScan{err}
 	}
-	return s.QueryRowContext(context.Background(), storable(args)...)
+	return s.QueryRowContext(context.Background(), s.Arguments(storable(args))...)
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
@@ -115,7 +116,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(context.Background(), storable(args)...)
+	return s.QueryContext(context.Background(), s.Arguments(storable(args))...)
 }
 
 // scanner is a row that can be read.

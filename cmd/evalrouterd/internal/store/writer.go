@@ -12,6 +12,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
@@ -59,7 +60,7 @@ type writer struct {
 	lock    string // ends a SELECT whose row is to stay as it is until the commit
 	now     func() time.Time
 	server  postgres.Clock
-	stmts   map[string]*sql.Stmt
+	stmts   map[string]phrase.Prepared
 	texts   map[insertText]string
 	// identity is the history of commits that this process began on, and
 	// replaced is closed when a connection leads to another one.
@@ -89,7 +90,7 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time,
 	}
 	w := &writer{
 		db: db, conn: conn, dialect: d, lock: d.lock, now: now, gather: gather,
-		stmts: map[string]*sql.Stmt{}, texts: map[insertText]string{}, nums: map[core.RunID]int64{},
+		stmts: map[string]phrase.Prepared{}, texts: map[insertText]string{}, nums: map[core.RunID]int64{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}), replaced: make(chan struct{}),
 	}
 	if w.identity, err = d.identify(ctx, conn); err != nil {
@@ -164,7 +165,7 @@ func (w *writer) drop() {
 	for _, s := range w.stmts {
 		s.Close()
 	}
-	w.stmts = map[string]*sql.Stmt{}
+	w.stmts = map[string]phrase.Prepared{}
 	if w.conn != nil {
 		w.conn.Close()
 		w.conn = nil

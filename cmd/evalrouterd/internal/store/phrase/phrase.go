@@ -1,0 +1,67 @@
+// Package phrase makes the texts of statements that are used again and again,
+// and puts their arguments in place.
+package phrase
+
+import (
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Insert is an INSERT of rows of one shape: what is the same in every row
+// is bound once, and what is always the same stands in the text.
+type Insert struct {
+	Into   string
+	Row    string // a row: %[n]s is value n of all rows, ? a value of its own
+	Shared int    // values of all rows
+	Own    int    // values of each row
+}
+
+// Text is the statement for n rows.
+func (i Insert) Text(n int) string {
+	shared := make([]any, i.Shared)
+	for at := range shared {
+		shared[at] = "$" + strconv.Itoa(at+1)
+	}
+	row := i.Row
+	if i.Shared > 0 {
+		row = fmt.Sprintf(i.Row, shared...)
+	}
+	parts := strings.Split(row, "?")
+	var b strings.Builder
+	b.WriteString("INSERT INTO " + i.Into + " VALUES ")
+	next := i.Shared
+	for at := range n {
+		if at > 0 {
+			b.WriteString(", ")
+		}
+		for j, p := range parts {
+			if j > 0 {
+				next++
+				b.WriteString("$" + strconv.Itoa(next))
+			}
+			b.WriteString(p)
+		}
+	}
+	return b.String()
+}
+
+// Prepared is a statement, and which argument each of its parameters takes
+// where that is not the one of its own number.
+type Prepared struct {
+	*sql.Stmt
+	Order []int
+}
+
+// Arguments are those of a statement, as its parameters take them.
+func (p Prepared) Arguments(args []any) []any {
+	if p.Order == nil {
+		return args
+	}
+	out := make([]any, len(p.Order))
+	for i, at := range p.Order {
+		out[i] = args[at]
+	}
+	return out
+}
