@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 )
 
 // Finding is one broken invariant.
@@ -34,7 +35,7 @@ const maxFindings = 20
 // healthy store.
 func Run(ctx context.Context, q Reader) ([]Finding, error) {
 	out := []Finding{}
-	for _, c := range append(checks[:len(checks):len(checks)], chains...) {
+	for _, c := range slices.Concat(checks, chains, kept) {
 		found, err := c.run(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.rule, err)
