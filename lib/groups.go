@@ -94,3 +94,9 @@ func (s *Groups) Events(ctx context.Context, id string, in EventQuery) (api.Even
 func (s *Groups) Comparison(ctx context.Context, id string) (api.Comparison, error) {
 	return get[api.Comparison](ctx, s.c, "compare the members of group "+id, path("groups", id, "comparison"))
 }
+
+// Link is an address that shows one group for a quarter of an hour in a browser that is
+// not signed in. Not every service makes them.
+func (s *Groups) Link(ctx context.Context, id, purpose string) (api.Link, error) {
+	return do[api.Link](ctx, s.c, call{op: "make a link to group " + id, method: http.MethodPost, path: path("groups", id, "links"), body: api.NewLink{Purpose: purpose}, retry: true})
+}

@@ -200,3 +200,14 @@ func versionText(v int) string {
 	}
 	return strconv.Itoa(v)
 }
+
+// Link is an address that shows one run for a quarter of an hour in a browser that is
+// not signed in. Not every service makes them.
+func (s *Runs) Link(ctx context.Context, id, purpose string) (api.Link, error) {
+	return do[api.Link](ctx, s.c, call{op: "make a link to run " + id, method: http.MethodPost, path: path("runs", id, "links"), body: api.NewLink{Purpose: purpose}, retry: true})
+}
+
+// Task is one task of a run with its answer, by its place in the run's order.
+func (s *Runs) Task(ctx context.Context, id string, index int) (api.TaskDetail, error) {
+	return get[api.TaskDetail](ctx, s.c, "read a task of run "+id, path("runs", id, "tasks", strconv.Itoa(index)))
+}

@@ -105,6 +105,7 @@ const (
 	DataDirUnwritable      Code = "data_dir_unwritable"
 	DestinationExists      Code = "destination_exists"
 	ExportWriteFailed      Code = "export_write_failed"
+	GateFailed             Code = "gate_failed"
 	HTTPError              Code = "http_error"
 	InvalidConfiguration   Code = "invalid_configuration"
 	InvalidInput           Code = "invalid_input"

@@ -112,6 +112,11 @@ func (f *Flags) Money(p **usd.Micro, long, usage string) *Flag {
 	}})
 }
 
+// Checked declares a flag whose value set reads; its error is what to give instead.
+func (f *Flags) Checked(long, value, usage string, set func(string) error) *Flag {
+	return f.add(&Flag{Long: long, Value: value, Usage: usage, set: set})
+}
+
 // Given says whether the named flag stood on the command line.
 func (f *Flags) Given(long string) bool {
 	g := f.lookup(long)

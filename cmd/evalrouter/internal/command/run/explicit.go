@@ -35,6 +35,12 @@ func (o *options) explicit(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.watch.gates.Any() && !o.wait {
+		return &argv.UsageError{Message: "a gate such as --min-score is for the end of a run; give --wait, or hold the run to it later: evalrouter wait RUN --min-score SHARE"}
+	}
+	if err := o.watch.gates.Prepare(ctx, o.OneRun, client.Runs); err != nil {
+		return err
+	}
 	run, err := flow.Submit(ctx, client.Runs, api.NewRun{QuoteID: o.quote, Name: o.runName()}, o.key, o.Sleep)
 	if err != nil {
 		var lost *flow.Error

@@ -12,6 +12,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/change"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/gate"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/progress"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
@@ -25,6 +26,8 @@ type watchFlags struct {
 	alone bool
 	// next are the commands to name at the end instead of the usual ones.
 	next []string
+	// gates are what the run must pass at its end.
+	gates gate.Gates
 }
 
 func (w *watchFlags) declare(fs *argv.Flags) {
@@ -34,6 +37,7 @@ func (w *watchFlags) declare(fs *argv.Flags) {
 	fs.Seconds(&w.every, "poll-interval", "read the run this often", 3600).Rare()
 	fs.Seconds(&w.disconnect, "disconnect-timeout", "stop when out of reach this long (90)", 24*3600).Rare()
 	fs.Bool(&w.allMetrics, "all-metrics", "print every metric at the end").Rare()
+	w.gates.Declare(fs)
 }
 
 // watched is a run with its end, as JSON: the run's record with what a reader
@@ -42,6 +46,7 @@ type watched struct {
 	api.RunRecord
 	Result    *api.ResultRecord `json:"result"`
 	ReportURL *string           `json:"report_url"`
+	Gates     []gate.Check      `json:"gates,omitempty"`
 }
 
 // follow watches a run to its end and prints what it found. The exit code is
@@ -86,10 +91,11 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 		return run, command.WithNext(err, "evalrouter results "+id)
 	}
 	ch := w.before(ctx, a, c, run, res)
-	doc := watched{RunRecord: run, Result: &res, ReportURL: run.Links.Report}
+	doc := watched{RunRecord: run, Result: &res, ReportURL: run.Links.Report, Gates: w.gates.Judge(run)}
 	err = a.Value(doc, func(p *term.Page) {
 		command.ShowResult(p, res, w.allMetrics)
 		change.Show(p, ch)
+		showGates(p, doc.Gates)
 		if run.Links.Report != nil {
 			p.Line("Report   %s", *run.Links.Report)
 		}
@@ -102,8 +108,33 @@ func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.C
 	if err != nil && !term.Closed(err) {
 		return run, err
 	}
+	if err := held(a, doc.Gates, run.ID); err != nil {
+		return run, err
+	}
 	// A reader who went away takes nothing from how the run ended.
 	return run, command.EndOf(run.Status)
+}
+
+// held is the end of a run that did not pass its gates. A record that was printed as
+// JSON stays the only document on standard output: its gates say why.
+func held(a *command.App, checks []gate.Check, run string) error {
+	err := gate.Failed(checks, run)
+	if err == nil || !a.WantsJSON() {
+		return command.WithNext(err, "evalrouter results "+command.Short(run))
+	}
+	a.Note("%s (%s)", err, api.GateFailed)
+	return &command.Ended{Code: 1}
+}
+
+// showGates says what the run was held against.
+func showGates(p *term.Page, checks []gate.Check) {
+	for _, c := range checks {
+		word := "failed"
+		if c.Passed {
+			word = "passed"
+		}
+		p.Line("Gate     %s: %s", word, c.Reason)
+	}
 }
 
 // before is the change since the run before. It is for people, and a run that

@@ -73,6 +73,9 @@ func (c *resumeCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.watch.gates.Prepare(ctx, c.OneRun, client.Runs); err != nil {
+		return err
+	}
 	order, err := c.order(id)
 	if err != nil {
 		return err

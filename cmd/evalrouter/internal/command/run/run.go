@@ -100,6 +100,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	if err := o.several(); err != nil {
 		return err
 	}
+	if len(o.models) > 1 && o.watch.gates.Any() {
+		return &argv.UsageError{Message: "a gate such as --min-score is for the run of one model; nothing was quoted, started or charged. The runs of a group are held to gates one by one: evalrouter wait RUN --min-score SHARE"}
+	}
 	if err := o.settings(); err != nil {
 		return err
 	}
@@ -117,6 +120,9 @@ func (o *options) exec(ctx context.Context, args []string) error {
 	}
 	if len(o.models) > 1 {
 		return o.runGroup(ctx, client, args)
+	}
+	if err := o.watch.gates.Prepare(ctx, o.OneRun, client.Runs); err != nil {
+		return err
 	}
 	order, err := o.order(ctx, client, args)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/gate"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/table"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
@@ -24,6 +25,8 @@ func Status(a *command.App) *argv.Command {
 	var live bool
 	command.Interactive(fs, &live, "keep the list live in the full-screen workspace")
 	l.Declare(fs)
+	var gates gate.Gates
+	gates.Declare(fs)
 	return &argv.Command{
 		Name: "status", Args: "[RUN]", Short: "List runs, or show one",
 		Examples: []string{"evalrouter status", "evalrouter status --filter status=running --json"},
@@ -36,7 +39,10 @@ func Status(a *command.App) *argv.Command {
 				return a.OpenWorkspace("runs", "evalrouter status")
 			}
 			if len(args) > 0 {
-				return one(ctx, a, args)
+				return one(ctx, a, args, &gates)
+			}
+			if gates.Any() {
+				return &argv.UsageError{Message: "a gate such as --min-score is for one run; name it"}
 			}
 			c, err := a.Client(ctx)
 			if err != nil {
@@ -123,7 +129,13 @@ func graded(r api.RunRecord) string {
 	return command.Thousands(r.Headline.Denominator)
 }
 
-func one(ctx context.Context, a *command.App, args []string) error {
+// looked is a run with the gates that it was held against, as JSON.
+type looked struct {
+	api.RunRecord
+	Gates []gate.Check `json:"gates,omitempty"`
+}
+
+func one(ctx context.Context, a *command.App, args []string, gates *gate.Gates) error {
 	id, err := a.OneRun(ctx, args)
 	if err != nil {
 		return err
@@ -132,11 +144,25 @@ func one(ctx context.Context, a *command.App, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := gates.Prepare(ctx, a.OneRun, c.Runs); err != nil {
+		return err
+	}
 	r, err := c.Runs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	return a.Value(r, func(p *term.Page) { showRun(p, r) })
+	doc := looked{RunRecord: r}
+	switch {
+	case !gates.Any():
+		return a.Value(r, func(p *term.Page) { showRun(p, r) })
+	case !r.Status.Terminal():
+		return command.WithNext(&flow.Error{Code: api.RunNotFinished, Message: "the run goes on; gates are for its end", RunID: r.ID}, "evalrouter wait "+command.Short(r.ID))
+	}
+	doc.Gates = gates.Judge(r)
+	if err := a.Value(doc, func(p *term.Page) { showGates(p, doc.Gates); showRun(p, r) }); err != nil && !term.Closed(err) {
+		return err
+	}
+	return held(a, doc.Gates, r.ID)
 }
 
 func showRun(p *term.Page, r api.RunRecord) {

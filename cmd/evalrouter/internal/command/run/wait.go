@@ -26,6 +26,9 @@ func Wait(a *command.App) *argv.Command {
 			if err != nil {
 				return err
 			}
+			if err := w.gates.Prepare(ctx, a.OneRun, c.Runs); err != nil {
+				return err
+			}
 			_, err = w.follow(ctx, a, c, id)
 			return err
 		},
