@@ -105,7 +105,8 @@ func (s page) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 
 func (s page) offered() page {
 	var items []kit.Action
-	if s.doc != nil {
+	// A key that comes before the comparison is heard: what is read then has both.
+	if s.doc != nil || s.reading {
 		label := plain.Safe(statistics)
 		if s.stats {
 			label = withoutAny

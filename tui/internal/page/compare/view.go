@@ -26,7 +26,11 @@ func (s page) View(c kit.Canvas) {
 		c.Cursor(1, 0)
 		return
 	case s.doc == nil:
-		c.Text(1, 0, kit.Plain, show.F("Reading %s…", show.Plural(len(s.what.Runs), "run")))
+		what := show.F("%s", show.Plural(len(s.what.Runs), "run"))
+		if s.what.Group != "" {
+			what = show.F("group %s", show.Short(s.what.Group))
+		}
+		c.Text(1, 0, kit.Plain, show.F("Reading %s…", what))
 		c.Cursor(1, 0)
 		return
 	}
