@@ -8,7 +8,6 @@ type Code string
 // Codes that the service gives. The HTTP layer holds each to the registry.
 const (
 	BudgetLimit            Code = "budget_limit"
-	Busy                   Code = "unavailable"
 	CapBelowMinimum        Code = "cap_below_minimum"
 	ConcurrencyUnsupported Code = "concurrency_unsupported"
 	ConnectionUnverified   Code = "connection_unverified"
@@ -39,6 +38,7 @@ const (
 	QuoteAlreadyAccepted   Code = "quote_already_accepted"
 	QuoteExpired           Code = "quote_expired"
 	QuoteStale             Code = "quote_stale"
+	RateLimited            Code = "rate_limited"
 	ReasoningUnsupported   Code = "reasoning_unsupported"
 	ResultExpired          Code = "result_expired"
 	ResumeUnsupported      Code = "resume_unsupported"

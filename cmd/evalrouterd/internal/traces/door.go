@@ -74,7 +74,7 @@ func (d *Door) Bring(ctx context.Context, arrivals []core.Arrival) (refused int,
 	}
 	if d.waiting.Add(int64(one.spans)) > maxWaiting && one.spans < maxWaiting {
 		d.waiting.Add(-int64(one.spans))
-		return 0, core.Refuse(core.Busy, "more traces are arriving than can be written; send this batch again after the time in Retry-After. Nothing of it was kept")
+		return 0, core.Refuse(core.RateLimited, "more traces are arriving than can be written; send this batch again after the time in Retry-After. Nothing of it was kept")
 	}
 	defer d.waiting.Add(-int64(one.spans))
 	d.to.Pack(arrivals)

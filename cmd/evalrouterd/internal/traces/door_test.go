@@ -129,7 +129,7 @@ func TestDoor_RefusesWhatItCannotHold(t *testing.T) {
 		done <- err
 	}()
 	<-s.began // it is being written, and waits there
-	if _, err := d.Bring(context.Background(), of("more", 2)); !errors.Is(err, &core.Refusal{Code: core.Busy}) {
+	if _, err := d.Bring(context.Background(), of("more", 2)); !errors.Is(err, &core.Refusal{Code: core.RateLimited}) {
 		t.Errorf("more than can wait: %v", err)
 	}
 	s.let <- nil
