@@ -102,7 +102,7 @@ and notes go to stderr. Lists are JSON by themselves when stdout is no terminal.
 
   a record       the service's record of the command's main request, unchanged
   a list         {"data":[...],"next_cursor":...,"truncated":...}
-  a watched run  the run's record with "result", "report_url" and the "gates" that were given
+  a watched run  the run's record with "result", "report_url" and any "gates"
   events         one object a line
   progress       --progress json: evalrouter.progress.v1, one object a line
   an error       {"error":{"code","message","exit_code","retry_safe",
