@@ -109,7 +109,7 @@ func neighbours(p *pages.Run, rec api.RunRecord, own bool) {
 }
 
 func (h *Handlers) live(ctx context.Context, rec api.RunRecord, as Looker, own bool) (web.Shown, error) {
-	p, seq, err := h.standing(ctx, rec, as)
+	p, rec, seq, err := h.standing(ctx, rec.ID, as)
 	if err != nil {
 		return web.Shown{}, err
 	}
@@ -120,19 +120,23 @@ func (h *Handlers) live(ctx context.Context, rec api.RunRecord, as Looker, own b
 }
 
 // standing is a run that goes on with what happened last. The log is read before
-// the record: what the record says is at least as new as seq.
-func (h *Handlers) standing(ctx context.Context, rec api.RunRecord, as Looker) (pages.Run, int64, error) {
+// the record: what the record says is at least as new as seq. The other way round a
+// browser would be told old figures under a new sequence, and nothing after them.
+func (h *Handlers) standing(ctx context.Context, id string, as Looker) (p pages.Run, rec api.RunRecord, seq int64, err error) {
+	path := "/v1/runs/" + url.PathEscape(id)
 	q := url.Values{"tail": {"true"}, "limit": {logLimit}, "type": {"task.graded", "task.failed", "task.reused", "call.retry", "run.started", "run.waiting", "run.cap_reached", "run.cancel_requested", "run.finished"}}
-	log, err := ask[api.EventPage](ctx, h, as, "/v1/runs/"+rec.ID+"/events?"+q.Encode())
+	log, err := ask[api.EventPage](ctx, h, as, path+"/events?"+q.Encode())
 	if err != nil {
-		return pages.Run{}, 0, err
+		return p, rec, 0, err
 	}
-	rep, err := report.Live(rec)
-	seq := int64(0)
+	if rec, err = ask[api.RunRecord](ctx, h, as, path); err != nil {
+		return p, rec, 0, err
+	}
 	if n := len(log.Data); n > 0 {
 		seq = log.Data[n-1].Sequence
 	}
-	return pages.Run{Report: rep, Path: "/runs/" + rec.ID, Log: pages.LogOf(log.Data)}, seq, err
+	rep, err := report.Live(rec)
+	return pages.Run{Report: rep, Path: "/runs/" + rec.ID, Log: pages.LogOf(log.Data)}, rec, seq, err
 }
 
 // result is the report of a finished run out of what its export holds; of its

@@ -54,11 +54,7 @@ func (h *Handlers) runStream(w http.ResponseWriter, r *http.Request, v web.Visit
 		return web.Shown{}, err
 	}
 	look := func(ctx context.Context) (view, error) {
-		rec, err := ask[api.RunRecord](ctx, h, as, path)
-		if err != nil {
-			return view{}, err
-		}
-		p, seq, err := h.standing(ctx, rec, as)
+		p, rec, seq, err := h.standing(ctx, first.ID, as)
 		if err != nil {
 			return view{}, err
 		}
