@@ -34,12 +34,14 @@ var (
 )
 
 // Turns a minute: of one address that begins sign-ins or asks for tokens, of
-// whatever is tried for one account, and of mails to one address.
+// whatever is tried for one account, of mails to one address, and of one visitor
+// who looks at pages.
 const (
 	signInRate = 10
 	asksRate   = 60
 	triesRate  = 10
 	mailRate   = 1
+	looksRate  = 600
 )
 
 // signIn is how people sign in at a service. The zero value is a service where
@@ -120,7 +122,7 @@ func (s *service) accounts(o options, people *identity.Service) *accounts.Handle
 func (s *service) web(who *accounts.Handlers, origin string, subjects ...web.Subject) (*web.Server, error) {
 	a := s.store.Access()
 	o := web.Options{
-		SignIn: who.SignIn, Reader: a, Ender: a, Money: s.store, Master: s.master, Often: who.Often, Random: randomBytes, Scopes: httpapi.Scopes(), Origin: origin, Log: s.log, Subjects: subjects,
+		SignIn: who.SignIn, Reader: a, Ender: a, Money: s.store, Master: s.master, Often: who.Often, Looks: ratelimit.New(looksRate), Now: s.store.Now, Random: randomBytes, Scopes: httpapi.Scopes(), Origin: origin, Log: s.log, Subjects: subjects,
 	}
 	if who.SignIn != nil {
 		o.People = who.People

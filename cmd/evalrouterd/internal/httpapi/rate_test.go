@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -17,7 +18,7 @@ func TestRates(t *testing.T) {
 	tests := []struct {
 		name, from, path string
 		local            bool
-		bearer           string // "key" for a good key
+		bearer           string // "key" for a good key, "page" for a page that asks for a person
 		status, most     int
 		free             bool // asks so often without a limit
 	}{
@@ -30,6 +31,7 @@ func TestRates(t *testing.T) {
 		{"the owner", "127.0.0.1:1234", "/v1/runs", true, owner, 200, 601, true},
 		{"catalog locally", "127.0.0.1:1234", "/v1/catalog/models", true, "", 200, 61, true},
 		{"through a proxy", "127.0.0.1:1234", "/v1/catalog/models", false, "", 200, 61, true},
+		{"for a page", "", "/v1/runs", false, "page", 200, 601, true},
 		{"health", "198.51.100.11:1234", "/healthz", false, "", 200, 61, true},
 	}
 	services := map[bool]*harness{true: newHarness(t), false: newHarness(t, func(o *httpapi.Options) { o.Owner = "" })}
@@ -44,11 +46,15 @@ func TestRates(t *testing.T) {
 			ask := func() *httptest.ResponseRecorder {
 				r := httptest.NewRequestWithContext(t.Context(), "GET", tt.path, nil)
 				r.RemoteAddr = tt.from
-				if tt.from[0] == '[' {
+				if strings.HasPrefix(tt.from, "[") {
 					n++
 					r.RemoteAddr = fmt.Sprintf(tt.from, n)
 				}
-				if bearer != "" {
+				switch bearer {
+				case "":
+				case "page":
+					r = r.WithContext(httpapi.As(r.Context(), httpapi.Caller{Kind: httpapi.KindSession, Workspace: core.Local, Actor: "page:ada", Scopes: []string{"eval:read"}}))
+				default:
 					r.Header.Set("Authorization", "Bearer "+bearer)
 				}
 				w := httptest.NewRecorder()

@@ -130,7 +130,7 @@ func newHouse(t *testing.T, mailed bool) *house {
 		Now: h.store.Now, Scopes: scopes, Origin: origin, Guesses: oauth.NewGuesses(),
 	}
 	h.options = web.Options{
-		People: h.people, SignIn: h.signIn, Reader: a, Ender: a, Money: h.store, Master: master, Often: ratelimit.New(10), Random: func(b []byte) { rand.Read(b) }, Scopes: scopes, Origin: origin,
+		People: h.people, SignIn: h.signIn, Reader: a, Ender: a, Money: h.store, Master: master, Often: ratelimit.New(10), Looks: ratelimit.New(600), Now: h.store.Now, Random: func(b []byte) { rand.Read(b) }, Scopes: scopes, Origin: origin,
 		Log: slog.New(slog.NewJSONHandler(&h.log, nil)),
 	}
 	if h.web, err = web.New(h.options); err != nil {

@@ -93,6 +93,9 @@ func (s *Server) sections(here string) (out []tab) {
 // framed is a page of a subject in the frame of all pages.
 func (s *Server) framed(p Page) page {
 	return func(w http.ResponseWriter, r *http.Request, v *visitor) error {
+		if err := s.mayLook(r, v); err != nil {
+			return err
+		}
 		who := Visit{In: v.in, User: v.user, Address: v.address}
 		if v.in {
 			var err error

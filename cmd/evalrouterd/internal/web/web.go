@@ -69,8 +69,10 @@ type Options struct {
 	Ender  Ender
 	Money  Money
 	Master *seal.Master
-	// Often bounds beginnings of sign-ins by address.
-	Often *ratelimit.Limiter
+	// Often bounds beginnings of sign-ins by address, and Looks pages of subjects by
+	// person, or by address where nobody is signed in.
+	Often, Looks *ratelimit.Limiter
+	Now          func() core.Micros
 	// Random makes a browser's secret before anybody signed in.
 	Random func(b []byte)
 	// Scopes are all that a key can have.
@@ -267,11 +269,26 @@ var errForged = errors.New("the form is not of a page of this service in this br
 // often refuses an address that begins sign-ins too often.
 func (s *Server) often(r *http.Request) error {
 	from, ok := ratelimit.Network(r.RemoteAddr)
-	if ok && s.o.Often.Take(from, time.UnixMicro(int64(s.o.People.Now()))) > 0 {
+	if ok && s.o.Often.Take(from, s.now()) > 0 {
 		return core.Refuse(identity.TooOften, "That was tried too often. Try again in a minute.")
 	}
 	return nil
 }
+
+// mayLook refuses whoever looks at pages too often. A page asks the API several
+// times for one look, so that requests of pages count here and not there.
+func (s *Server) mayLook(r *http.Request, v *visitor) error {
+	who, ok := "person "+string(v.user.ID), true
+	if !v.in {
+		who, ok = ratelimit.Network(r.RemoteAddr)
+	}
+	if ok && s.o.Looks.Take(who, s.now()) > 0 {
+		return core.Refuse(identity.TooOften, "Pages were looked at too often. Try again in a minute.")
+	}
+	return nil
+}
+
+func (s *Server) now() time.Time { return time.UnixMicro(int64(s.o.Now())) }
 
 // fail shows an error as a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, v *visitor, err error) {
