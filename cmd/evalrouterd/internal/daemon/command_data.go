@@ -326,8 +326,8 @@ func keysResetCommand(f *flagSet) action {
 				if err := o.nobodyServes(ctx); err != nil {
 					return err
 				}
-				// A database that names no key takes the next one that is made: whoever
-				// dies here has forgotten the old key only, and repeats this.
+				// A database that names no key takes the next one that it is shown: whoever
+				// dies here repeats this, and whoever dies below starts a service.
 				if err := o.store.SetMeta(ctx, masterMeta, ""); err != nil {
 					return err
 				}

@@ -169,6 +169,20 @@ func TestRotateMaster_Shared(t *testing.T) {
 	if r := c.run("serve", "--data", beside, "--addr", "127.0.0.1:0"); r.status != 2 || !strings.Contains(r.stderr, "master_key_wrong") {
 		t.Errorf("with the old file a service ends with %d: %s", r.status, r.stderr)
 	}
+	// Whoever dies in the middle leaves a database that names no key, without the
+	// new file or with it: the command is repeated, or the service takes the file.
+	unnamed := func() {
+		t.Helper()
+		if _, err := c.db.Exec(`UPDATE meta SET v = '' WHERE k = 'master_key_check'`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unnamed()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	c.run("keys", "reset", "--data", c.first).ok(t)
+	unnamed()
 	fresh := c.member(c.first, 0, "--role", "api", "--addr", "127.0.0.1:0")
 	fresh.awaitAddress(t)
 	fresh.dir = c.first

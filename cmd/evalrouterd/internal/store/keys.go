@@ -41,11 +41,11 @@ func (s *Store) Meta(ctx context.Context, k string) (v string, err error) {
 	return v, err
 }
 
-// KeepMeta writes a setting that nobody has made yet, and gives the one that
-// stands.
+// KeepMeta writes a setting that nobody has made yet, or that was unmade by setting
+// it to "", and gives the one that stands.
 func (s *Store) KeepMeta(ctx context.Context, k, v string) (stands string, err error) {
 	err = s.writer.do(ctx, func(t *tx) error {
-		if _, err := t.exec(`INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO NOTHING`, k, v); err != nil {
+		if _, err := t.exec(`INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v WHERE meta.v = ''`, k, v); err != nil {
 			return err
 		}
 		return t.row(`SELECT v FROM meta WHERE k = $1`, k).Scan(&stands)
