@@ -158,20 +158,7 @@ func (l *living) whoami(t *testing.T, token string) {
 
 func (l *living) ask(t *testing.T, token string, into any) int {
 	t.Helper()
-	req, err := http.NewRequest("GET", l.base+"/v1/auth/whoami", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode
+	return l.decoded(t, "GET", "/v1/auth/whoami", nil, into, bearer(token)...)
 }
 
 // loopback signs in as a command line does on a machine with a browser: the

@@ -277,8 +277,9 @@ func (l *living) token(t *testing.T) string {
 	return strings.TrimSpace(string(b))
 }
 
-// call asks the daemon and decodes its answer.
-func (l *living) call(t *testing.T, method, path string, body any, into any, header ...string) int {
+// exchange sends a request, with a body as JSON unless it is nil, and gives the
+// whole answer. header are names and values.
+func (l *living) exchange(t *testing.T, method, path string, body any, header ...string) (int, []byte, http.Header) {
 	t.Helper()
 	var in io.Reader
 	if body != nil {
@@ -292,7 +293,6 @@ func (l *living) call(t *testing.T, method, path string, body any, into any, hea
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+l.token(t))
 	req.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
@@ -309,10 +309,25 @@ func (l *living) call(t *testing.T, method, path string, body any, into any, hea
 	if err != nil {
 		t.Fatal(err)
 	}
+	return res.StatusCode, b, res.Header
+}
+
+// decoded asks for something and decodes the answer, whatever its status.
+func (l *living) decoded(t *testing.T, method, path string, body, into any, header ...string) int {
+	t.Helper()
+	status, b, _ := l.exchange(t, method, path, body, header...)
 	if into != nil {
 		if err := json.Unmarshal(b, into); err != nil {
 			t.Fatalf("%s %s: %v: %s", method, path, err, b)
 		}
 	}
-	return res.StatusCode
+	return status
+}
+
+func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
+
+// call asks the daemon as its owner.
+func (l *living) call(t *testing.T, method, path string, body any, into any, header ...string) int {
+	t.Helper()
+	return l.decoded(t, method, path, body, into, append(bearer(l.token(t)), header...)...)
 }

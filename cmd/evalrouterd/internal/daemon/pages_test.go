@@ -2,7 +2,6 @@ package daemon_test
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -71,38 +70,21 @@ func (s *surfer) sees(path string, words ...string) string {
 	return text
 }
 
-// asks asks the API for something with a token.
+// asks asks the API for something with a token. The same body is the same request.
+// A refusal is not decoded.
 func (l *living) asks(t *testing.T, token, method, path string, body, into any) int {
 	t.Helper()
 	raw, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body == nil {
-		raw = nil
-	}
-	req, err := http.NewRequest(method, l.base+path, bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", sha256.Sum256(raw)))
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if into != nil && res.StatusCode < 300 {
+	status, b, _ := l.exchange(t, method, path, body, append(bearer(token), "Idempotency-Key", fmt.Sprintf("%x", sha256.Sum256(raw)))...)
+	if into != nil && status < 300 {
 		if err := json.Unmarshal(b, into); err != nil {
 			t.Fatalf("%s: %s", path, b)
 		}
 	}
-	return res.StatusCode
+	return status
 }
 
 type fields = map[string]any
@@ -188,21 +170,8 @@ func TestPages_Local(t *testing.T) {
 
 func (l *living) export(t *testing.T, token, run, format string) (int, string, http.Header) {
 	t.Helper()
-	req, err := http.NewRequest("GET", l.base+"/v1/runs/"+run+"/export?format="+format, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b), res.Header
+	status, b, header := l.exchange(t, "GET", "/v1/runs/"+run+"/export?format="+format, nil, bearer(token)...)
+	return status, string(b), header
 }
 
 // heldModel is a model server that answers when it is let to.

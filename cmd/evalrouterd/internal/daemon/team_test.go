@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -120,40 +119,17 @@ func (g *guest) authorized() (code, access, refresh string) {
 	return code, got["access_token"].(string), got["refresh_token"].(string)
 }
 
-// as asks the API with a token.
+// as asks the API with a token, "" for none, in a workspace.
 func (l *living) as(t *testing.T, token, workspace, method, path string, body, into any) int {
 	t.Helper()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequest(method, l.base+path, bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := []string{"Idempotency-Key", "k-" + path}
 	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
+		header = append(header, bearer(token)...)
 	}
 	if workspace != "" {
-		req.Header.Set("X-Workspace-Id", workspace)
+		header = append(header, "X-Workspace-Id", workspace)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", "k-"+path)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if into != nil {
-		if err := json.Unmarshal(b, into); err != nil {
-			t.Fatalf("%s %s: %s", method, path, b)
-		}
-	}
-	return res.StatusCode
+	return l.decoded(t, method, path, body, into, header...)
 }
 
 // TestTeam_PKG10_NoAccessAndNoCredit: nobody starts anything without an

@@ -73,18 +73,7 @@ func TestAudit_FindsDamageBesideRuns(t *testing.T) {
 			t.Parallel()
 			d := newSQLite(t)
 			d.keeps()
-			d.clean()
-			for _, q := range []string{"PRAGMA foreign_keys = 0", "PRAGMA ignore_check_constraints = 1", tt.damage} {
-				if _, err := d.raw.Exec(q); err != nil {
-					t.Fatalf("%s: %v", q, err)
-				}
-			}
-			for _, f := range d.audit() {
-				if f.Rule == tt.rule {
-					return
-				}
-			}
-			t.Errorf("not found; the audit says %v", d.audit())
+			d.finds(tt.rule, tt.damage)
 		})
 	}
 }

@@ -3,10 +3,12 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/audit"
 )
 
 // Each rule of the audit finds the damage it is there for. Damage is done
@@ -94,19 +96,24 @@ func TestAudit_FindsDamage(t *testing.T) {
 			t.Parallel()
 			d := newSQLite(t)
 			d.finishedAndLive()
-			d.clean()
-			for _, q := range []string{"PRAGMA foreign_keys = 0", "PRAGMA ignore_check_constraints = 1", tt.damage} {
-				if _, err := d.raw.Exec(q); err != nil {
-					t.Fatalf("%s: %v", q, err)
-				}
-			}
-			for _, f := range d.audit() {
-				if f.Rule == tt.rule {
-					return
-				}
-			}
-			t.Errorf("not found; the audit says %v", d.audit())
+			d.finds(tt.rule, tt.damage)
 		})
+	}
+}
+
+// finds says that the audit finds nothing now, and a rule broken after damage that
+// the database itself would have refused.
+func (d *db) finds(rule, damage string) {
+	d.t.Helper()
+	d.clean()
+	for _, q := range []string{"PRAGMA foreign_keys = 0", "PRAGMA ignore_check_constraints = 1", damage} {
+		if _, err := d.raw.Exec(q); err != nil {
+			d.t.Fatalf("%s: %v", q, err)
+		}
+	}
+	found := d.audit()
+	if !slices.ContainsFunc(found, func(f audit.Finding) bool { return f.Rule == rule }) {
+		d.t.Errorf("not found; the audit says %v", found)
 	}
 }
 

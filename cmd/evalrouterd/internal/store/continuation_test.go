@@ -412,18 +412,7 @@ func TestAudit_FindsDamagedChains(t *testing.T) {
 			d.gradeAt(next, unknownTask, 1)
 			d.gradeAt(next, voidedTask, 1)
 			d.end(next, core.SpendingCap)
-			d.clean()
-			for _, q := range []string{"PRAGMA foreign_keys = 0", "PRAGMA ignore_check_constraints = 1", tt.damage} {
-				if _, err := d.raw.Exec(q); err != nil {
-					t.Fatalf("%s: %v", q, err)
-				}
-			}
-			for _, f := range d.audit() {
-				if f.Rule == tt.rule {
-					return
-				}
-			}
-			t.Errorf("not found; the audit says %v", d.audit())
+			d.finds(tt.rule, tt.damage)
 		})
 	}
 }
