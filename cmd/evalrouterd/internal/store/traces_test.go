@@ -339,6 +339,40 @@ func TestTraces_OneTraceDoesNotGrowForever(t *testing.T) {
 	}
 }
 
+// TestTraces_TooLargeBeginsNone: what never has room leaves no trace behind and
+// counts as none, however often it is sent.
+func TestTraces_TooLargeBeginsNone(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		var many []core.Span
+		for i := range core.MaxTraceSpans + 1 {
+			many = append(many, core.Span{ID: fmt.Sprint(i), Kind: core.SpanOther, Name: "n", Status: core.TraceOK, Start: 1, End: 2})
+		}
+		connection := arrival("a").Connection
+		before, err := st.Connection(ctx, scope, connection)
+		d.check(err)
+		for range 2 {
+			refused, err := st.Write(ctx, []core.Arrival{arrival("large", many...), arrival("a", many[0])})
+			if d.check(err); refused[0] != len(many) || refused[1] != 0 {
+				t.Errorf("refused %v", refused)
+			}
+		}
+		after, err := st.Connection(ctx, scope, connection)
+		d.check(err)
+		if after.Traces-before.Traces != 1 {
+			t.Errorf("the connection counts %d traces more, want 1", after.Traces-before.Traces)
+		}
+		all, err := st.List(ctx, scope, traces.Filter{}, nil, 10)
+		d.check(err)
+		for _, one := range all {
+			if one.Spans == 0 {
+				t.Errorf("a trace without spans: %+v", one)
+			}
+		}
+	})
+}
+
 func TestTraceConnections(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {

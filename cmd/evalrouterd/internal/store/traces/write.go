@@ -42,23 +42,34 @@ func (s *Store) Write(ctx context.Context, arrivals []core.Arrival) (refused []i
 	groups := grouped(arrivals)
 	err = s.do(ctx, func(t Tx) error {
 		refused = make([]int, len(arrivals))
-		kept := make([]*group, 0, len(groups))
-		if err := s.find(t, groups); err != nil {
-			return fmt.Errorf("find traces: %w", err)
-		}
-		fresh := map[core.TraceConnectionID]int64{}
-		for _, g := range groups {
-			if g.had == 0 {
-				fresh[g.connection]++
-			}
-			if room := core.MaxTraceSpans - g.had; int64(len(g.spans)) > room && g.had > 0 || len(g.spans) > core.MaxTraceSpans {
+		// fits keeps the groups that a trace has room for. What never has it begins
+		// no trace.
+		fits := func(groups []*group) (kept []*group) {
+			for _, g := range groups {
+				if g.had+int64(len(g.spans)) <= core.MaxTraceSpans {
+					kept = append(kept, g)
+					continue
+				}
 				for _, i := range g.from {
 					refused[i] = len(arrivals[i].Spans)
 				}
-				continue
 			}
-			kept = append(kept, g)
+			return kept
 		}
+		for _, g := range groups {
+			g.had = 0 // a transaction that is tried again knows nothing of the last try
+		}
+		kept := fits(groups)
+		if err := s.find(t, kept); err != nil {
+			return fmt.Errorf("find traces: %w", err)
+		}
+		fresh := map[core.TraceConnectionID]int64{}
+		for _, g := range kept {
+			if g.had == 0 {
+				fresh[g.connection]++
+			}
+		}
+		kept = fits(kept)
 		if err := s.add(t, kept); err != nil {
 			return err
 		}
