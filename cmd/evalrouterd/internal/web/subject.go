@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"html/template"
+	"io/fs"
 	"net/http"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -60,6 +61,25 @@ type Shown struct {
 	Refresh   int
 	Bad, Good string
 	Status    int
+}
+
+// File is a page of a subject that is a file of the program.
+func File(files fs.FS, name, kind string) func(http.ResponseWriter, *http.Request, Visit) (Shown, error) {
+	return func(w http.ResponseWriter, _ *http.Request, _ Visit) (Shown, error) {
+		return Shown{}, sendFile(w, files, name, kind)
+	}
+}
+
+// sendFile answers with a file of the program. Browsers keep it for a while.
+func sendFile(w http.ResponseWriter, files fs.FS, name, kind string) error {
+	b, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	_, _ = w.Write(b) // whoever left has no use for an error
+	return errAnswered
 }
 
 // ErrAnswered says that a page has answered by itself.

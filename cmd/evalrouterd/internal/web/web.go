@@ -336,12 +336,5 @@ func (s *Server) begin() string {
 }
 
 func (s *Server) style(w http.ResponseWriter, _ *http.Request, _ *visitor) error {
-	b, err := files.ReadFile("style.css")
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	_, err = w.Write(b)
-	return err
+	return sendFile(w, files, "style.css", "text/css; charset=utf-8")
 }

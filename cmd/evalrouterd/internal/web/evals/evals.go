@@ -83,7 +83,7 @@ func (h *Handlers) Pages() []web.Page {
 		return web.Page{Method: http.MethodGet, Path: path, Open: open, Show: show}
 	}
 	named := []web.Page{
-		get(stylePath, true, file("evals.css", "text/css; charset=utf-8")), get(scriptPath, true, file("evals.js", "text/javascript; charset=utf-8")),
+		get(stylePath, true, web.File(files, "files/evals.css", "text/css; charset=utf-8")), get(scriptPath, true, web.File(files, "files/evals.js", "text/javascript; charset=utf-8")),
 		get("/open/{link}", true, h.open),
 		get("/runs/{id}", true, h.run), get("/runs/{id}/tasks/{index}", true, h.task), get("/runs/{id}/stream", true, h.runStream),
 		get("/groups/{id}", true, h.group), get("/groups/{id}/comparison", true, h.comparison), get("/groups/{id}/stream", true, h.groupStream),
@@ -95,20 +95,6 @@ func (h *Handlers) Pages() []web.Page {
 		get("/runs", false, h.runs), get("/groups", false, h.groups), get("/runs/{id}/export", false, h.export), get("/groups/{id}/export", false, h.exportGroup),
 		get("/benchmarks", true, h.benchmarks), get("/benchmarks/{slug}", true, h.benchmark), get("/models", true, h.models), get("/models/{route}", true, h.model),
 	)
-}
-
-// file answers with a file that is a part of the program.
-func file(name, kind string) func(http.ResponseWriter, *http.Request, web.Visit) (web.Shown, error) {
-	return func(w http.ResponseWriter, _ *http.Request, _ web.Visit) (web.Shown, error) {
-		b, err := files.ReadFile("files/" + name)
-		if err != nil {
-			return web.Shown{}, err
-		}
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(b) // whoever left has no use for an error
-		return web.Shown{}, web.ErrAnswered
-	}
 }
 
 // body renders a page.

@@ -103,7 +103,7 @@ func (h *Handlers) Pages() []web.Page {
 	get := func(path, scope string, s show) web.Page { return page(http.MethodGet, path, scope, s) }
 	post := func(path, scope string, s show) web.Page { return page(http.MethodPost, path, scope, s) }
 	return []web.Page{
-		{Method: http.MethodGet, Path: stylePath, Open: true, Show: style},
+		{Method: http.MethodGet, Path: stylePath, Open: true, Show: web.File(files, "files/traces.css", "text/css; charset=utf-8")},
 		get("/traces", readTraces, h.list), get("/traces/{id}", readTraces, h.trace),
 		get("/traces/connect", readTraces, h.connect), post("/traces/connect", writeTraces, h.changeConnection),
 		get("/traces/findings", readTraces, h.findings), post("/traces/findings", writeTraces, h.setFinding),
@@ -152,17 +152,6 @@ func (h *Handlers) body(name string, v visit, s web.Shown, more any) (web.Shown,
 		s.Section = "/traces"
 	}
 	return s, err
-}
-
-func style(w http.ResponseWriter, _ *http.Request, _ web.Visit) (web.Shown, error) {
-	b, err := files.ReadFile("files/traces.css")
-	if err != nil {
-		return web.Shown{}, err
-	}
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	_, _ = w.Write(b) // whoever left has no use for an error
-	return web.Shown{}, web.ErrAnswered
 }
 
 // stamp is a time in UTC, a dash for none.
