@@ -138,6 +138,9 @@ func TestParseRefuses(t *testing.T) {
 			if !strings.Contains(u.Message, tt.want) {
 				t.Errorf("message %q does not contain %q", u.Message, tt.want)
 			}
+			if u.Next == "" {
+				t.Error("no command is named that helps")
+			}
 			if tt.near != "" && (len(u.Closest) == 0 || u.Closest[0] != tt.near) {
 				t.Errorf("closest %q, want %q first", u.Closest, tt.near)
 			}

@@ -2,6 +2,7 @@ package argv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,8 +59,18 @@ func (p *Parsed) Run(ctx context.Context) error { return p.run(ctx) }
 // Parse reads args against the tree. Flags may stand before or behind
 // operands, "--" ends them, and --flag=value equals --flag value. A tree can
 // be parsed once. The result is not nil even with an error: it tells how far
-// the reading came, so that the error can be printed the way that was asked.
+// the reading came, so that the error can be printed the way that was asked. An
+// error that knows no better command names the help of this one.
 func Parse(root *Command, args []string) (*Parsed, error) {
+	p, err := parse(root, args)
+	var usage *UsageError
+	if errors.As(err, &usage) && usage.Next == "" {
+		usage.Next = p.Name() + " --help"
+	}
+	return p, err
+}
+
+func parse(root *Command, args []string) (*Parsed, error) {
 	tree := root.ff(nil)
 	n := &normalizer{path: []*Command{root}}
 	p := &Parsed{Path: n.path}

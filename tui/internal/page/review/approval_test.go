@@ -15,8 +15,8 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
 
-// sequences is how many random ones of each kind are played; 100,000 by
-// "scripts/prove approval".
+// sequences is how many random ones of each kind are played. -sequences sets
+// another number.
 var sequences = flag.Int("sequences", 34_000, "random sequences of events at each kind of review")
 
 // nobody launches nothing: these tests bring the launch's messages themselves.
