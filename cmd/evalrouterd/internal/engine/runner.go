@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -74,56 +73,6 @@ type runner struct {
 	dirty       bool
 }
 
-// settled is what a call's goroutine reports at its end.
-type settled struct {
-	idx int
-	// again is set when the task was planned again, and unjudged when it is
-	// answered and judges are still to be asked. open is what was answered, where
-	// the next judge is to be asked at once.
-	again    *core.Redo
-	unjudged bool
-	open     *bundle.Answer
-	// read is what the parts of a task came to so far, and earlier how the calls
-	// before this one ended.
-	read    []bundle.LogProb
-	earlier []settled
-	// resumed says that the model was not asked, only judges; replies is how
-	// the calls to them ended.
-	resumed bool
-	replies []settledReply
-	// stop is the reason to end the run, "" to go on.
-	stop core.Reason
-	// park is how long the provider wants the run to wait, 0 not to.
-	park time.Duration
-	// outage says that nothing reached whoever was asked.
-	outage bool
-	// why is a word for what happened and detail a sentence.
-	why, detail string
-	unknown     bool
-	// unusable says that a judge's reply came and holds no verdict.
-	unusable bool
-	// number counts the calls of this process in the order they began.
-	number int
-	// unreported says that a priced answer came without usable usage.
-	unreported bool
-	// overBound says that an answer cost more than its published bound.
-	overBound bool
-	// answered says that the runner was told so before.
-	answered bool
-	err      error
-}
-
-// reached says that somebody was asked and took the request.
-func (s settled) reached() bool {
-	return !s.outage && s.again == nil && !s.unjudged && !s.resumed && s.err == nil && s.stop == ""
-}
-
-// settledReply is how one call to a judge ended.
-type settledReply struct {
-	part int
-	settled
-}
-
 func newRunner(e *Engine, id core.RunID, ws core.WorkspaceID) *runner {
 	r := &runner{
 		e: e, id: id, scope: core.Scope{Workspace: ws}, mail: e.o.NewMail(), held: e.steady(Held{e.o.Journal, e.o.Answers, e.o.Judging, e.o.Life}), ahead: map[int]bundle.Task{},
@@ -163,61 +112,6 @@ func (r *runner) run() {
 	why := stopFor(err)
 	r.e.o.Log.Error("run stopped", "run_id", string(r.id), "reason", string(why.Reason), "error", err.Error())
 	r.fail(why)
-}
-
-// errOtherRules says that a run began under rules that this version has changed.
-var errOtherRules = errors.New("this version of the service cannot go on with")
-
-// stopFor is the stop that an error of a run means: a refusal is told in its
-// own words, anything else is a fault of ours.
-func stopFor(err error) core.Stop {
-	var no *core.Refusal
-	switch {
-	case errors.Is(err, errOtherRules):
-		return core.Stop{Reason: core.InternalFailure, Detail: "this version of the service orders or grades tasks by other rules than the run began with; grades of both would not mix, so nothing more was asked or graded"}
-	case errors.As(err, &no) && no.Code == core.ModelUnavailable:
-		return core.Stop{Reason: core.ProviderDown, Detail: no.Message}
-	case errors.As(err, &no):
-		return core.Stop{Reason: core.CredentialFailed, Detail: no.Message}
-	}
-	return core.Stop{Reason: core.InternalFailure, Detail: "the service met a fault of its own; its log says more"}
-}
-
-// fail ends a run that cannot go on: what is in flight is waited for, what is
-// open is settled, and the rest is not run. A database that cannot take it is
-// tried again until the engine stops.
-func (r *runner) fail(stop core.Stop) {
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"stop", func(ctx context.Context) error { return r.held.Life.Stop(ctx, r.id, stop) }},
-		{"drain", func(context.Context) error { r.drain(); return nil }},
-		{"abandon", func(ctx context.Context) error { return r.held.Life.Abandon(ctx, r.id) }},
-		{"end", func(ctx context.Context) error { _, err := r.finalize(ctx); return err }},
-	} {
-		err := r.persist(step.name, step.do)
-		if errors.Is(err, core.ErrFenced) {
-			r.leave()
-			return
-		}
-		if err != nil {
-			r.e.o.Log.Error("run could not be ended", "run_id", string(r.id), "error", err.Error())
-			return
-		}
-	}
-}
-
-// safely turns a panic into an error, with its type and stack in the log and
-// nothing of the data it was about.
-func (r *runner) safely(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.e.o.Log.Error("panic", "run_id", string(r.id), "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			err = errors.New("panic in a run")
-		}
-	}()
-	return f()
 }
 
 func (r *runner) work() error {
@@ -388,57 +282,6 @@ func (r *runner) wait(ctx context.Context) error {
 	}
 	r.e.o.Changed(r.id)
 	return r.progress(ctx, false)
-}
-
-// drain waits for the calls in flight and takes no further notice of them.
-func (r *runner) drain() {
-	r.halt()
-	for r.inflight > 0 {
-		for _, m := range r.mail.Take() {
-			if m.answered {
-				r.allAnswered()
-			}
-			if m.settled == nil {
-				continue
-			}
-			r.land(*m.settled)
-			if err := m.settled.err; err != nil {
-				r.e.o.Log.Error("call was not recorded", "run_id", string(r.id), "index", m.settled.idx, "error", err.Error())
-			}
-		}
-		r.take(0)
-	}
-}
-
-// settle takes one finished task into account.
-func (r *runner) settle(ctx context.Context, s settled) error {
-	r.land(s)
-	r.blocked, r.dirty = false, true
-	if s.err != nil {
-		return fmt.Errorf("task %d: %w", s.idx, s.err)
-	}
-	if s.again != nil {
-		r.queue.again(*s.again)
-	}
-	if s.unjudged {
-		r.unjudged = append(r.unjudged, s.idx)
-	}
-	if s.outage {
-		s.park, s.why = r.outage.delay(r.parked, r.e.o.Clock.Now()), WaitsForEndpoint
-	} else if s.reached() {
-		r.outage = outages{}
-	}
-	if s.park > 0 && r.row.State == core.Running {
-		return r.park(s)
-	}
-	why := core.Stop{Reason: s.stop, Detail: s.detail}
-	if why.Reason == "" {
-		why = r.trip(s)
-	}
-	if why.Reason == "" || r.row.State != core.Running {
-		return nil
-	}
-	return r.stop(ctx, why)
 }
 
 // stop ends dispatch for a reason.
