@@ -172,6 +172,7 @@ func TestCut(t *testing.T) {
 	}{
 		{"fits", "abc", 3, "abc"}, {"cut", "abcd", 3, "ab…"}, {"one cell", "abcd", 1, "…"}, {"none", "abcd", 0, ""},
 		{"wide fits", "東京", 4, "東京"}, {"wide cut", "東京都", 4, "東…"}, {"wide leaves a cell", "東京都", 3, "東…"},
+		{"a mark alone needs no cell", "\u0300", 0, "\u0300"}, {"a mark and no cell for its character", "\u0300a", 0, ""}, {"less than none", "\u0300", -1, ""},
 		{"marks stay", "ae\u0301bcd", 3, "ae\u0301…"}, {"last is marked", "abe\u0301", 3, "abe\u0301"},
 	}
 	for _, tt := range tests {

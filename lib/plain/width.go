@@ -20,13 +20,13 @@ func Width(s Safe) int {
 // that a shortened text is never taken for a whole one. Marks stay with their
 // character.
 func Cut(s Safe, limit int) Safe {
-	if limit <= 0 {
-		return ""
-	}
 	w, keep := 0, 0 // keep: where the text ends if "…" must follow
 	for i, r := range s {
 		c := cells(r)
-		if w+c > limit {
+		switch {
+		case w+c > limit && limit <= 0: // no cell for "…" either
+			return ""
+		case w+c > limit:
 			return s[:keep] + "…"
 		}
 		w += c
