@@ -59,7 +59,11 @@ type Options struct {
 	Open func(url string) (why string)
 	// Suspend stops the process until it is continued; nil where that cannot be.
 	Suspend func() error
-	Now     func() time.Time
+	// Job is what a shell does to the process; nil where no shell does.
+	Job <-chan JobEvent
+	// Keeper gives the terminal back when this process cannot; nil is nobody.
+	Keeper Keeper
+	Now    func() time.Time
 	// At is the place to start at, above Home: one of Places, "group:" with the id
 	// of a group, or "" for Home.
 	At string
@@ -75,17 +79,30 @@ type Outcome struct {
 	Lines []string
 }
 
+type (
+	// JobEvent is something that is done to the process.
+	JobEvent = kit.JobEvent
+	// Keeper is told around every time the terminal is taken.
+	Keeper = kit.Keeper
+)
+
+// What is done to a process.
+const (
+	AskedToStop = kit.AskedToStop
+	Continued   = kit.Continued
+)
+
 // ErrNoTerminal says that the terminal cannot show a full screen.
 var ErrNoTerminal = kit.ErrNoTerminal
 
 // Run shows the workspace until the person leaves or ctx ends.
 func Run(ctx context.Context, o Options) (Outcome, error) {
-	term, err := kit.OpenTerminal(o.Env)
+	term, err := kit.OpenTerminal(o.Env, o.Keeper)
 	if err != nil {
 		return Outcome{}, err
 	}
 	desk := &desk{src: source.New(o.Service), gate: o.SignIn}
-	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
+	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend, Job: o.Job}}
 	var above []any
 	if to, ok := place(o.At); ok {
 		above = append(above, to)
