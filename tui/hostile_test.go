@@ -257,6 +257,11 @@ func (h hostile) Enter(ctx context.Context, byCode bool, g signin.Guest) (signin
 	return out, errors.New(h.s)
 }
 
+// EnterKey says everything that a refused key can say.
+func (h hostile) EnterKey(context.Context, string) (signin.Entered, error) {
+	return signin.Entered{}, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+
 // places are all screens over one hostile service.
 func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 	d := route.Draft{Benchmark: h.bench(), Cap: 5 * usd.Dollar, Picks: []route.Pick{{Name: h.s, Reasoning: &api.ReasoningChoice{Mode: h.s}}}}
@@ -275,6 +280,7 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"account":    func() (kit.Screen, []kit.Effect) { return account.Account(h, "") },
 		"sign in":    func() (kit.Screen, []kit.Effect) { return signinpage.New(h, false) },
 		"workspaces": func() (kit.Screen, []kit.Effect) { return signinpage.New(h, true) },
+		"key":        func() (kit.Screen, []kit.Effect) { return signinpage.Key(h) },
 		"uploads":    func() (kit.Screen, []kit.Effect) { return account.Uploads(h) },
 		"live":       func() (kit.Screen, []kit.Effect) { return live.New(h, "0a1b2c3d"+h.s) },
 		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },

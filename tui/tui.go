@@ -208,6 +208,9 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 		return account.Account(src, d.where())
 	case route.SignIn:
 		if d.gate != nil {
+			if to.ByKey {
+				return signinpage.Key(gate{d.gate})
+			}
 			return signinpage.New(gate{d.gate}, to.ByCode)
 		}
 	case route.Uploads:
@@ -239,4 +242,9 @@ func (g gate) Overruled() string { return g.SignIn.Overruled }
 // Enter signs in and keeps that.
 func (g gate) Enter(ctx context.Context, byCode bool, who signin.Guest) (signin.Entered, error) {
 	return g.Accounts.Enter(ctx, g.Origin, byCode, g.Machine, who)
+}
+
+// EnterKey keeps an API key.
+func (g gate) EnterKey(ctx context.Context, key string) (signin.Entered, error) {
+	return g.Accounts.EnterKey(ctx, g.Origin, key)
 }

@@ -115,8 +115,9 @@ type Billing struct{}
 // Account is who the person is, and where.
 type Account struct{}
 
-// SignIn is signing in: by the browser of this machine, or by a code.
-type SignIn struct{ ByCode bool }
+// SignIn is signing in: by the browser of this machine, by a code, or with an API
+// key that is typed.
+type SignIn struct{ ByCode, ByKey bool }
 
 // Uploads is where benchmarks are uploaded.
 type Uploads struct{}
