@@ -28,6 +28,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/page/results"
 	"github.com/evalrouter/evalrouter/tui/internal/page/review"
 	signinpage "github.com/evalrouter/evalrouter/tui/internal/page/signin"
+	"github.com/evalrouter/evalrouter/tui/internal/page/stop"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 	"github.com/evalrouter/evalrouter/tui/internal/source"
 )
@@ -200,6 +201,8 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 		return compare.New(src, to)
 	case route.Live:
 		return live.New(src, to.ID)
+	case route.Stop:
+		return stop.New(src, to)
 	case route.Result:
 		return results.Result(src, to.ID)
 	case route.Billing:

@@ -71,6 +71,9 @@ type Plan struct {
 // Live is a run that is going on.
 type Live struct{ ID string }
 
+// Stop is stopping a run, or all members of a group: one of the ids is given.
+type Stop struct{ Run, Group string }
+
 // Result is what a finished run found.
 type Result struct{ ID string }
 
