@@ -141,6 +141,7 @@ func provenance(e api.Export) []Fact {
 	add("Tasks of the benchmark SHA-256", id.PopulationSHA256)
 	add("Tasks of this run SHA-256", id.TaskIDsHash)
 	add("Order of tasks", id.SamplingAlgorithm)
+	add("Output format", id.OutputFormat)
 	for _, p := range e.Result.Profiles {
 		add("Source", value(p.SourceURL))
 		add("Source revision", value(p.SourceRevision))

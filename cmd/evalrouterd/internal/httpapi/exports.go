@@ -41,6 +41,9 @@ type exported struct {
 func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
 	id, write := core.RunID(in.ID), s.writeExport
 	if in.Resumed {
+		if in.Version != 0 {
+			return nil, refuseField("version", "not_allowed", "a chain has the newest result of each of its runs, and no versions; nothing was exported")
+		}
 		newest, err := s.o.Chains.Newest(ctx, scopeOf(ctx), id)
 		if err != nil {
 			return nil, err
@@ -138,29 +141,47 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 	case "summary":
 		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
 	case "html", "md", "github", "junit", "bundle":
-		return s.writeReport(ctx, e, format, now, out)
+		return s.writeFormat(ctx, e, format, now, out)
 	}
 	return s.writeFull(ctx, e, now, out)
 }
 
 // writeChain writes a chain's result, whose tasks are those of its newest run.
 func (s *Server) writeChain(ctx context.Context, e ended, format string, out io.Writer) (err error) {
-	if format != "json" && format != "summary" {
+	switch format {
+	case "json", "summary", "html", "md", "github", "junit":
+	default: // they are of tasks alone
 		return s.writeExport(ctx, e, format, out)
 	}
 	if e.native, err = s.source().Native(ctx, e.Run); err != nil {
 		return err
 	}
-	samples := s.samples(ctx, e)
-	if format == "summary" {
-		samples = nil
+	now := s.micros()
+	head := exportHead(e, now)
+	chain, err := s.o.Chains.Result(ctx, scopeOf(ctx), head, format == "json")
+	if err != nil {
+		return err
 	}
-	return s.o.Chains.Write(ctx, scopeOf(ctx), exportHead(e, s.micros()), samples, out)
+	switch format {
+	case "summary":
+		return encodeJSON(out, chain)
+	case "json":
+		doc, err := marshal(chain)
+		if err != nil {
+			return err
+		}
+		return s.writeSamples(ctx, e, append(bytes.TrimSuffix(doc, []byte("}")), ','), out)
+	}
+	r, err := report.FromChain(head, chain)
+	if err != nil {
+		return err
+	}
+	return writeReport(r, s.reportTasks(ctx, e), format, out)
 }
 
-// writeReport writes a format for people and for their tools. Reports are of
+// writeFormat writes a format for people and for their tools. Reports are of
 // the records that the JSON export holds, so that no figure can differ.
-func (s *Server) writeReport(ctx context.Context, e ended, format string, now core.Micros, out io.Writer) error {
+func (s *Server) writeFormat(ctx context.Context, e ended, format string, now core.Micros, out io.Writer) error {
 	head, tasks := exportHead(e, now), s.reportTasks(ctx, e)
 	if format == "bundle" {
 		return s.writeBundle(ctx, e, head, tasks, out)
@@ -169,6 +190,10 @@ func (s *Server) writeReport(ctx context.Context, e ended, format string, now co
 	if err != nil {
 		return err
 	}
+	return writeReport(r, tasks, format, out)
+}
+
+func writeReport(r report.Report, tasks report.Tasks, format string, out io.Writer) error {
 	switch format {
 	case "md":
 		return report.Markdown(out, r, tasks)
@@ -309,8 +334,14 @@ func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io
 	if !ok {
 		return fmt.Errorf("write export: the record does not end with its samples")
 	}
+	return s.writeSamples(ctx, e, open, out)
+}
+
+// writeSamples ends a record with the tasks of a run, one a line. head is the
+// record up to where they stand.
+func (s *Server) writeSamples(ctx context.Context, e ended, head []byte, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 64<<10)
-	w.Write(open)
+	w.Write(head)
 	w.WriteString(`"samples":[`)
 	sep := "\n"
 	for sample, err := range s.samples(ctx, e) {
