@@ -122,6 +122,10 @@ type ChainRecord struct {
 	Status      RunStatus `json:"status"`
 }
 
+// ChainFamily is the family whose chains are one result: its native summary is
+// derived again from the answers themselves. The source of its metrics names it.
+const ChainFamily = "sob-text"
+
 // ChainExportSchema is the schema of a chain's export.
 const ChainExportSchema = "evalrouter.chain_export.v1"
 

@@ -22,15 +22,10 @@ type ChainedRun struct {
 	Decided, Spent   string
 }
 
-// FromChain reads a report of a chain out of the export of its newest run and its
-// own: figures and tasks are those of the newest run, which has every task as the
-// one run decided it that graded it, and money is that of all runs.
-func FromChain(newest api.Export, c api.ChainExport) (Report, error) {
-	newest.BillingSnapshot = c.BillingSnapshot
-	r, err := From(newest)
-	if err != nil {
-		return r, err
-	}
+// chain adds to the report of a chain's newest run of which runs it is. Money is
+// that of all runs; figures and tasks are those of the newest one, which has every
+// task as the one run decided it that graded it.
+func (r *Report) chain(c api.ChainExport) {
 	if b := c.BillingSnapshot; b.ChargedMicrousd != nil {
 		r.Money.Metered = b.SpendMicrousd - *b.ChargedMicrousd
 	}
@@ -45,7 +40,6 @@ func FromChain(newest api.Export, c api.ChainExport) (Report, error) {
 	if n := len(c.ReuseScoreMismatch); n > 0 {
 		r.Warnings = append([]plain.Safe{line(MismatchWords(n))}, r.Warnings...)
 	}
-	return r, nil
 }
 
 // MismatchWords warns of reused answers that got another score when they were

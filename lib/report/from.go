@@ -13,8 +13,12 @@ import (
 )
 
 // From reads a report out of a run's export without samples. e.Result must be
-// of one profile, as results are that this package is made for.
-func From(e api.Export) (Report, error) {
+// of one profile, as results are that this package is made for. chain is that of a
+// run that stands for its chain, nil for a run by itself.
+func From(e api.Export, chain *api.ChainExport) (Report, error) {
+	if chain != nil {
+		e.BillingSnapshot = chain.BillingSnapshot
+	}
 	if len(e.Result.Profiles) != 1 {
 		return Report{}, fmt.Errorf("read result of run %q: it has %d profiles, want 1", line(e.RunID), len(e.Result.Profiles))
 	}
@@ -34,6 +38,9 @@ func From(e api.Export) (Report, error) {
 		r.Warnings = append(r.Warnings, line(w))
 	}
 	r.Bounds = bounds(res.Summary.Outcomes["right"], p)
+	if chain != nil {
+		r.chain(*chain)
+	}
 	return r, nil
 }
 

@@ -64,7 +64,7 @@ type Answers interface {
 // may name tasks.
 type Chains interface {
 	Newest(context.Context, core.Scope, core.RunID) (core.RunID, error)
-	Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (api.ChainExport, error)
+	Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (*api.ChainExport, error)
 }
 
 // Connections keeps users' own endpoints.

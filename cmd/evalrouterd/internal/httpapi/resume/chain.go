@@ -15,10 +15,6 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
-// chainFamily is the family whose chains are one series: its native summary is
-// derived again from the answers themselves.
-const chainFamily = "sob-text"
-
 // chained is a chain as it stands.
 type chained struct {
 	record api.ChainRecord
@@ -53,7 +49,7 @@ func supported(q core.Quote) (bool, string) {
 	if ok, reason := q.Profile.Resumable(); !ok {
 		return false, reason
 	}
-	return q.Profile.Family == chainFamily, "family"
+	return q.Profile.Family == api.ChainFamily, "family"
 }
 
 // read follows a run to its newest continuation.
@@ -131,21 +127,21 @@ func label(runs int) string {
 // Result is the result of the chain that ends with a run, from the run's export,
 // which holds every task as the one run decided it that graded it. It names tasks
 // only where that export may, and where it is asked to.
-func (h *Handlers) Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (api.ChainExport, error) {
+func (h *Handlers) Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (*api.ChainExport, error) {
 	ids, err := h.Chains.Chain(ctx, sc, core.RunID(newest.RunID))
 	if err != nil {
-		return api.ChainExport{}, err
+		return nil, err
 	}
 	// A run that was resumed while it was exported is the last one all the same.
 	c, err := h.chained(ctx, sc, ids[:slices.Index(ids, core.RunID(newest.RunID))+1])
 	if err != nil {
-		return api.ChainExport{}, err
+		return nil, err
 	}
 	return document(c, newest, withTasks && newest.ExportPolicy.Answers != "withheld")
 }
 
-func document(c chained, head api.Export, withTasks bool) (api.ChainExport, error) {
-	out := api.ChainExport{
+func document(c chained, head api.Export, withTasks bool) (*api.ChainExport, error) {
+	out := &api.ChainExport{
 		Schema: api.ChainExportSchema, Chain: c.record, Label: label(len(c.runs)), Runs: c.runs, WorkspaceID: head.WorkspaceID, GeneratedAt: head.GeneratedAt, TargetKind: head.TargetKind,
 		Identities: head.Identities, Model: head.Model, Reasoning: head.Reasoning, Profiles: head.Profiles, Planned: c.newest.Planned, Graded: c.graded, ErrorCounts: map[string]int{},
 		Unscored: []api.PendingReason{}, ReuseScoreMismatch: []api.ReuseMismatch{}, Warnings: []api.ChainWarning{}, Complete: c.record.Complete,
@@ -187,7 +183,7 @@ func (c chained) billing(newest api.BillingSnapshot) api.BillingSnapshot {
 }
 
 // checksum is the SHA-256 of the document with an empty checksum.
-func checksum(doc api.ChainExport) (string, error) {
+func checksum(doc *api.ChainExport) (string, error) {
 	b, err := json.Marshal(doc)
 	if err != nil {
 		return "", fmt.Errorf("encode chain: %w", err)
