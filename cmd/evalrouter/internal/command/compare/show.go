@@ -26,10 +26,10 @@ func show(p *term.Page, a *command.App, c api.Comparison) {
 			p.Line("%s is partial: %s", s.Label, strings.ReplaceAll(strings.Join(s.PartialReasons, ", "), "_", " "))
 		}
 		if w := report.UnscoredWords(s.Unscored); w != "" {
-			p.Line("%s has no score, and no zero, for: %s", s.Label, w)
-		}
-		if w := report.CodeWords(s.ErrorCounts); w != "" {
-			p.Line("%s has errors: %s", s.Label, w)
+			if e := report.CodeWords(s.ErrorCounts); e != "" && !strings.Contains(w, e) {
+				w += "; errors by code: " + e
+			}
+			p.Line("%s without a score, and in no figure: %s", s.Label, w)
 		}
 	}
 	figures(p, a, c.Series)
