@@ -155,8 +155,8 @@ func TestBrowser_KindsOfTasks(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	close(s.fast.let)
-	least := *s.quotes(t, s.token, "led.0", "50000000").MinimumCapMicrousd
-	capped := s.accepts(t, s.token, fields{"quote_id": s.quotes(t, s.token, "led.0", (least + 14_000).Wire()).ID, "name": "capped"})
+	least := *s.quotes(t, s.token, "led.0", "50000000", 1).MinimumCapMicrousd
+	capped := s.accepts(t, s.token, fields{"quote_id": s.quotes(t, s.token, "led.0", (least + 14_000).Wire(), 1).ID, "name": "capped"})
 	s.opensTasks(capped)
 	var q api.QuoteRecord
 	s.decoded(t, "POST", "/v1/runs/"+capped+"/continuation-quotes", fields{"max_charge_microusd": "10000000"}, &q, bearer(s.token)...)

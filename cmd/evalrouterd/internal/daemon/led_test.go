@@ -142,11 +142,11 @@ func (l *living) member(t *testing.T, s *surfer, mail string) (workspace, token 
 	return m[1], strings.TrimSpace(run(t, "keys", "create", "--workspace", m[1], "--name", "n", "--scopes", "eval:read,eval:write,benchmarks:submit", "--data", l.dir).ok(t).stdout)
 }
 
-// quotes quotes a run of the whole of sevens.
-func (l *living) quotes(t *testing.T, token, route, limit string) (q api.QuoteRecord) {
+// quotes quotes a run of the whole of sevens, with so many calls at once.
+func (l *living) quotes(t *testing.T, token, route, limit string, at int) (q api.QuoteRecord) {
 	t.Helper()
 	if s := l.asks(t, token, "POST", "/v1/quotes", fields{
-		"selection": fields{"profile_ids": []string{"sevens@1"}}, "coverage": fields{"mode": "full"}, "model": fields{"kind": "managed", "route_id": route}, "concurrency": 1, "max_charge_microusd": limit,
+		"selection": fields{"profile_ids": []string{"sevens@1"}}, "coverage": fields{"mode": "full"}, "model": fields{"kind": "managed", "route_id": route}, "concurrency": at, "max_charge_microusd": limit,
 	}, &q); s != 200 {
 		t.Fatalf("the quote is answered %d", s)
 	}
@@ -156,7 +156,7 @@ func (l *living) quotes(t *testing.T, token, route, limit string) (q api.QuoteRe
 // starts begins a run, one task after the other.
 func (l *living) starts(t *testing.T, token, route, name string) string {
 	t.Helper()
-	return l.accepts(t, token, fields{"quote_id": l.quotes(t, token, route, "50000000").ID, "name": name})
+	return l.accepts(t, token, fields{"quote_id": l.quotes(t, token, route, "50000000", 1).ID, "name": name})
 }
 
 // accepts begins the run of a quote.
