@@ -264,8 +264,11 @@ func TestTraces_ListsByEveryFilter(t *testing.T) {
 		d.connection(st, "c2", core.TraceSDK)
 		for i := range 7 {
 			s := core.Span{ID: "r", Kind: core.SpanModel, Name: fmt.Sprintf("Order 1%d%%_", i), Status: core.TraceOK, Start: int64(100 * (i / 2)), End: int64(100*(i/2) + 10*i), Model: fmt.Sprint("m", i)}
-			if i == 3 {
+			switch i {
+			case 3:
 				s.Status = core.TraceError
+			case 5:
+				s.Name += " Öl"
 			}
 			d.write(st, arrival(fmt.Sprint("t", i), s))
 		}
@@ -282,6 +285,9 @@ func TestTraces_ListsByEveryFilter(t *testing.T) {
 			{"a status", traces.Filter{Status: core.TraceError}, "t3"},
 			{"a name", traces.Filter{Name: "buy"}, "t0"},
 			{"a part of a name", traces.Filter{Query: "oRDER 14"}, "t4"},
+			{"letters of other alphabets", traces.Filter{Query: "öL"}, "t5"},
+			{"a part of a name, a status and a connection", traces.Filter{Query: "order", Status: core.TraceError, Connection: "c1"}, "t3"},
+			{"a part that no name has", traces.Filter{Query: "nowhere"}, ""},
 			{"a percent sign is itself", traces.Filter{Query: "1%_"}, "t1"},
 			{"from and to", traces.Filter{From: 100, To: 200}, "t3 t2"},
 			{"a model", traces.Filter{Model: "m5"}, "t5"},

@@ -78,17 +78,23 @@ func (s *Store) List(ctx context.Context, sc core.Scope, f Filter, after *Place,
 		}
 		text += " AND " + condition
 	}
+	// What has an index of its own is not looked up there where the index of lists
+	// answers more of the question.
+	alone := ` = ?`
+	if f.Name+f.Query+f.Model+f.Tool != "" || f.LeastDurationNano != 0 {
+		alone = ` || '' = ?`
+	}
 	if f.Connection != "" {
-		add(`connection_id = ?`, string(f.Connection))
+		add(`connection_id`+alone, string(f.Connection))
 	}
 	if f.Status != "" {
-		add(`status = ?`, f.Status)
+		add(`status`+alone, f.Status)
 	}
 	if f.Name != "" {
-		add(`name = ?`, f.Name)
+		add(`folded = ? AND name = ?`, strings.ToLower(f.Name), f.Name)
 	}
 	if f.Query != "" {
-		add(`lower(name) LIKE ? ESCAPE '!'`, "%"+like(strings.ToLower(f.Query))+"%")
+		add(`folded LIKE ? ESCAPE '!'`, "%"+like(strings.ToLower(f.Query))+"%")
 	}
 	if f.From != 0 {
 		add(`start_ns >= ?`, f.From)

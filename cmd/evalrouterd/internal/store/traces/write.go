@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces/sum"
@@ -314,10 +315,10 @@ func keepSum(t Tx, num, shares int64, v core.TraceSummary, redacted bool) error 
 	}
 	return t.One(`UPDATE traces SET name = $1, status = $2, error_type = $3, error_text = $4, agent = $5, conversation = $6, start_ns = $7, end_ns = $8, root_ended = $9, orphans = $10,
 		spans = $11, model_calls = $12, tool_calls = $13, models_doc = $14, tools_doc = $15, input_tokens = $16, output_tokens = $17, cached_tokens = $18, reasoning_tokens = $19, cost = $20,
-		inputs = $21, outputs = $22, inputs_cut = $23, outputs_cut = $24, redacted = CASE WHEN redacted > $25 THEN redacted ELSE $26 END, shares = $27 WHERE num = $28`,
+		inputs = $21, outputs = $22, inputs_cut = $23, outputs_cut = $24, redacted = CASE WHEN redacted > $25 THEN redacted ELSE $26 END, shares = $27, folded = $28 WHERE num = $29`,
 		v.Name, v.Status, v.ErrorType, v.ErrorText, v.Agent, v.Conversation, v.Start, v.End, flag(v.RootEnded), v.Orphans,
 		v.Spans, v.Models, v.Tools, models, tools, v.Usage.Input, v.Usage.Output, v.Usage.Cached, v.Usage.Reasoning, cost,
-		v.Inputs, v.Outputs, v.InputsCut, v.OutputsCut, flag(redacted), flag(redacted), shares, num)
+		v.Inputs, v.Outputs, v.InputsCut, v.OutputsCut, flag(redacted), flag(redacted), shares, strings.ToLower(v.Name), num)
 }
 
 func flag(b bool) int {

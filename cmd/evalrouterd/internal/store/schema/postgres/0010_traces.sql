@@ -12,7 +12,12 @@ ALTER TABLE trace_shares ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE trace_contents ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE spans ALTER COLUMN body SET STORAGE EXTERNAL;
 
+-- folded is the name without regard to case.
+ALTER TABLE traces ADD COLUMN folded TEXT NOT NULL DEFAULT '';
+UPDATE traces SET folded = lower(name);
+
 -- +goose Down
+ALTER TABLE traces DROP COLUMN folded;
 ALTER TABLE spans DROP COLUMN place;
 ALTER TABLE spans DROP COLUMN share;
 ALTER TABLE traces DROP COLUMN shares;
