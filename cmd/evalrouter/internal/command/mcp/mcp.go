@@ -1,4 +1,5 @@
-package command
+// Package mcp is "evalrouter mcp".
+package mcp
 
 import (
 	"context"
@@ -6,6 +7,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/api"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 )
 
 // contextServer is the program that serves agents. It is one of its own so that
@@ -13,7 +15,7 @@ import (
 const contextServer = "evalrouter-mcp"
 
 // MCP serves agents over stdin and stdout, by way of evalrouter-mcp.
-func MCP(a *App) *argv.Command {
+func MCP(a *command.App) *argv.Command {
 	return &argv.Command{
 		Name: "mcp", Args: "[flags]", Short: "Serve an agent over MCP, on stdin and stdout", Raw: true,
 		Long:     "It runs evalrouter-mcp, a program of its own. An agent can look, quote, watch\nand compare with it. It starts only what a person approved in a terminal:\nevalrouter approve QUOTE",
@@ -23,16 +25,16 @@ func MCP(a *App) *argv.Command {
 			if err != nil {
 				return &argv.UsageError{
 					Code: api.MCPExtraRequired, Message: "mcp is done by " + contextServer + ", which is not installed; nothing was read or sent",
-					Next: "go install github.com/evalrouter/evalrouter/cmd/" + contextServer + "@" + a.moduleVersion(),
+					Next: "go install github.com/evalrouter/evalrouter/cmd/" + contextServer + "@" + a.ModuleVersion(),
 				}
 			}
-			return a.Exec(path, append(append([]string{contextServer}, a.Global.place()...), words...))
+			return a.Exec(path, append(append([]string{contextServer}, place(a.Global)...), words...))
 		},
 	}
 }
 
 // place is the flags that say where and as whom, for another program of ours.
-func (g Global) place() (words []string) {
+func place(g command.Global) (words []string) {
 	if g.BaseURL != "" {
 		words = append(words, "--base-url", g.BaseURL)
 	}
