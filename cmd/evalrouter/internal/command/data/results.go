@@ -5,6 +5,7 @@ package data
 import (
 	"context"
 	"errors"
+	"slices"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -58,7 +59,11 @@ func (c *resultsCmd) exec(ctx context.Context, args []string) error {
 			p.Line("Before   no earlier completed run of this benchmark and model")
 		}
 		change.Show(p, ch)
-		p.Next("evalrouter export " + command.Short(id) + " --format json")
+		next := []string{"evalrouter export " + command.Short(id) + " --format json"}
+		if chained(r) {
+			next = append(next, "evalrouter export "+command.Short(id)+" --include-resumed")
+		}
+		p.Next(next...)
 	}
 	if !c.diff {
 		return c.Value(r, func(p *term.Page) { show(p, nil) })
@@ -68,6 +73,12 @@ func (c *resultsCmd) exec(ctx context.Context, args []string) error {
 		return err
 	}
 	return c.Value(compared{r, ch}, func(p *term.Page) { show(p, ch) })
+}
+
+// chained says that a result is of a run whose chain is one result too.
+func chained(r api.ResultRecord) bool {
+	of := func(m api.MetricRecord) bool { return m.Source == api.ChainFamily }
+	return r.Continuation != nil && slices.ContainsFunc(r.Profiles, func(p api.ProfileResult) bool { return slices.ContainsFunc(p.Metrics, of) })
 }
 
 // compared is a result with what changed since the run before, as JSON.
