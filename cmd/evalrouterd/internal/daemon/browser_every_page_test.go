@@ -124,16 +124,28 @@ func (w *walk) look(t *testing.T, name string) {
 	w.p.Eval(`location.pathname`, &path)
 	_, pattern := w.mux.Handler(&http.Request{Method: "GET", URL: &url.URL{Path: path}})
 	w.seen[strings.TrimPrefix(pattern, "GET ")] = true
+	w.l.held(t, w.p, "page-"+name, w.p.Tabbed)
+}
+
+// picture holds a page that may change under the Tab key.
+func (l *living) picture(t *testing.T, p *webtest.Page, name string) {
+	t.Helper()
+	l.held(t, p, name, func() []string { return nil })
+}
+
+// held holds a page at every width, light and dark, and more.
+func (l *living) held(t *testing.T, p *webtest.Page, name string, more func() []string) {
+	t.Helper()
 	for _, width := range []int{360, 768, 1024, 1440} {
 		for _, dark := range []bool{false, true} {
-			for _, fault := range w.p.Look(width, dark) {
+			for _, fault := range append(p.Look(width, dark), more()...) {
 				t.Errorf("%s at %d%s: %s", name, width, map[bool]string{true: ", dark"}[dark], fault)
 			}
 			if *pictures == "" || width != 360 && width != 1440 {
 				continue
 			}
 			file := fmt.Sprintf("%s-%d%s.png", name, width, map[bool]string{true: "-dark"}[dark])
-			if err := os.WriteFile(filepath.Join(*pictures, file), w.p.Picture(), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(*pictures, file), p.Picture(), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

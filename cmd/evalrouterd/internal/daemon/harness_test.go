@@ -104,10 +104,10 @@ func rounds(n int) int {
 	return n
 }
 
-// program makes a process of the program that has not begun. It has a minute.
+// program makes a process of the program that has not begun. It has three minutes.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	return programWithin(t, time.Minute, args...)
+	return programWithin(t, 3*time.Minute, args...)
 }
 
 func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {

@@ -11,8 +11,7 @@ var look string
 // Look says what a person would stumble over on the page that is open, at a width
 // and with light or dark colours: what lies beyond the edge or scrolls without the
 // keyboard, text and controls that stand out too little, fields and links without
-// a name, ids and first headings that are there twice, and what the Tab key does
-// not lead to, or leads to without a mark.
+// a name, and ids and first headings that are there twice.
 func (p *Page) Look(width int, dark bool) (faults []string) {
 	p.t.Helper()
 	p.Size(width, 900)
@@ -21,13 +20,14 @@ func (p *Page) Look(width int, dark bool) (faults []string) {
 	if !p.Eval(`looked.look()`, &faults) {
 		p.t.Fatalf("the page cannot be looked at; it says:\n%s", p.Text())
 	}
-	return append(faults, p.tabbed()...)
+	return faults
 }
 
-// tabbed presses the Tab key until it has been everywhere, from wherever it is.
-// What is missed is looked for once more: the page and the browser are stops too,
-// and so is whatever scrolls.
-func (p *Page) tabbed() (faults []string) {
+// Tabbed says, after Look, what the Tab key does not lead to, or leads to without a
+// mark. It is pressed until it has been everywhere, from wherever it is. What is
+// missed is looked for once more: the page and the browser are stops too, and so is
+// whatever scrolls.
+func (p *Page) Tabbed() (faults []string) {
 	p.t.Helper()
 	for range 2 {
 		var n int
