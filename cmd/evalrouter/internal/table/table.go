@@ -72,21 +72,37 @@ func Apply[T any](rows []T, cols []Column[T], v View) (out []T, cut int, err err
 		if c == nil {
 			return nil, 0, &Error{What: "there is no such column to sort by", Valid: Names(cols)}
 		}
-		slices.SortStableFunc(out, func(a, b T) int {
-			if down {
-				a, b = b, a
-			}
-			if c.Sort != nil {
-				return c.Sort(a, b)
-			}
-			return compare(c.Text(a), c.Text(b))
-		})
+		out = sorted(out, c, down)
 	}
 	if v.Limit > 0 && len(out) > v.Limit {
 		cut = len(out) - v.Limit
 		out = out[:v.Limit]
 	}
 	return out, cut, nil
+}
+
+// sorted orders rows by a column, those that are equal in it as they were. It sorts
+// their places: sorting rows would put a sort of its own into the program for
+// every kind of row.
+func sorted[T any](rows []T, by *Column[T], down bool) []T {
+	at := make([]int, len(rows))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(i, j int) int {
+		if down {
+			i, j = j, i
+		}
+		if by.Sort != nil {
+			return by.Sort(rows[i], rows[j])
+		}
+		return compare(by.Text(rows[i]), by.Text(rows[j]))
+	})
+	out := make([]T, len(rows))
+	for i, place := range at {
+		out[i] = rows[place]
+	}
+	return out
 }
 
 // matches compares without case, and with any one of the words of a cell that
