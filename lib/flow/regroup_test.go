@@ -21,7 +21,7 @@ import (
 type regrouping struct {
 	fake   *apitest.Fake
 	client *evalrouter.Client
-	clock  atomic.Int64 // how far the service's clock is on
+	clock  *atomic.Int64 // how far the service's clock is on
 	c      *groupClerk
 	dir    string
 	keys   int
@@ -30,7 +30,7 @@ type regrouping struct {
 
 func newRegrouping(t *testing.T) *regrouping {
 	t.Helper()
-	r := &regrouping{dir: t.TempDir(), c: &groupClerk{yes: true, leave: true, attended: true, cap: usd.Dollar}}
+	r := &regrouping{clock: new(atomic.Int64), dir: t.TempDir(), c: &groupClerk{yes: true, leave: true, attended: true, cap: usd.Dollar}}
 	start := time.Now()
 	r.fake = apitest.NewFake(apitest.Options{TaskTime: time.Second, Now: func() time.Time { return start.Add(time.Duration(r.clock.Load())) }})
 	t.Cleanup(r.fake.Close)

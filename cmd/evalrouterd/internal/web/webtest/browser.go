@@ -30,7 +30,16 @@ type Browser struct {
 	mu   sync.Mutex
 	next int
 	wait map[int]chan answer
-	dead chan struct{}
+	// watched are those who look at what happens in a tab, by its session.
+	watched map[string]func(event)
+	dead    chan struct{}
+}
+
+// event is something that happened in a tab.
+type event struct {
+	Method    string
+	SessionID string
+	Params    json.RawMessage
 }
 
 type answer struct {
@@ -82,7 +91,7 @@ func Start(t testing.TB) *Browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &Browser{t: t, in: in, wait: map[int]chan answer{}, dead: make(chan struct{})}
+	b := &Browser{t: t, in: in, wait: map[int]chan answer{}, watched: map[string]func(event){}, dead: make(chan struct{})}
 	go b.listen(out)
 	t.Cleanup(func() {
 		b.call("", "Browser.close", nil, nil)
@@ -98,8 +107,7 @@ func Start(t testing.TB) *Browser {
 	return b
 }
 
-// listen gives answers to who waits for them. Events are not needed: pages are
-// asked what they show.
+// listen gives answers to who waits for them, and events to who watches.
 func (b *Browser) listen(out io.Reader) {
 	defer close(b.dead)
 	r := bufio.NewReader(out)
@@ -109,7 +117,11 @@ func (b *Browser) listen(out io.Reader) {
 			return
 		}
 		var a answer
-		if json.Unmarshal(raw[:len(raw)-1], &a) != nil || a.ID == 0 {
+		if json.Unmarshal(raw[:len(raw)-1], &a) != nil {
+			continue
+		}
+		if a.ID == 0 {
+			b.happened(raw[:len(raw)-1])
 			continue
 		}
 		b.mu.Lock()
