@@ -140,7 +140,7 @@ func TestGroupContinuation_AllOrNone(t *testing.T) {
 	var started api.GroupRecord
 	h.startGroup(q, nil).want(t, 200).into(t, &started)
 	p = h.startGroup(other, nil).refused(t, 409, "continuation_exists")
-	if next := h.awaitGroup(started.ID); next.Status != "completed" || p.Error.Details["run_id"] == nil {
+	if next := h.awaitGroup(started.ID); next.Status != "completed" || p.Error.Details["group_id"] != started.ID {
 		t.Errorf("ended %s; details %v", next.Status, p.Error.Details)
 	}
 }
