@@ -102,8 +102,12 @@ func (s *Service) regroup(ctx context.Context, sc core.Scope, r GroupContinuatio
 	return nil
 }
 
-// reasonOf is the reason of a refusal as records have it.
+// reasonOf is the reason of a refusal as records have it. Of a member with nothing
+// left but what somebody stopped, it is that: it can still be had.
 func reasonOf(no *core.Refusal) string {
+	if n, ok := no.Details["stopped"].(int); ok && n > 0 && no.Code == core.NothingToResume {
+		return core.WhyCancelled
+	}
 	if why, ok := no.Details["reason"].(string); ok && no.Code == core.ResumeUnsupported {
 		return why
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -114,8 +115,11 @@ func (c *regroupCmd) advise(err error, id string) error {
 	if err, ok := atLeast(c.App, err); ok {
 		return err
 	}
-	switch command.Explain(err).Code {
+	switch e := command.Explain(err); e.Code {
 	case api.NothingToResume:
+		if c.stopped(e.Details["members"]) {
+			return command.WithNext(err, c.Again(command.Edit{Add: []string{"--include-cancelled"}}), "evalrouter group status "+id)
+		}
 		return command.WithNext(err, "evalrouter group status "+id, "evalrouter group compare "+id+" --format html")
 	case api.RunNotFinished:
 		return command.WithNext(err, "evalrouter group status "+id+" --watch")
@@ -123,6 +127,16 @@ func (c *regroupCmd) advise(err error, id string) error {
 		return command.WithNext(err, "evalrouter group status "+id)
 	}
 	return err
+}
+
+// stopped says that members in the details of a refusal have nothing left but what
+// --include-cancelled would run.
+func (c *regroupCmd) stopped(members any) bool {
+	all, _ := members.([]any) // absent, or a shape that is not known here
+	return !c.cancelled && slices.ContainsFunc(all, func(m any) bool {
+		one, _ := m.(map[string]any)
+		return one["reason"] == "cancelled"
+	})
 }
 
 // regroupDesk answers the questions of a group's resume as a resumeDesk does a
@@ -207,6 +221,8 @@ func showAside(p *term.Page, m api.GroupQuoteMember) {
 // the service sent it.
 func asideWord(code string) string {
 	switch api.Code(code) {
+	case "cancelled":
+		return "what is left of it was stopped by a person or the time limit; --include-cancelled runs that"
 	case api.NothingToResume:
 		return "nothing is left to run"
 	case api.RunNotFinished:

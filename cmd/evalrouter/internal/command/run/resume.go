@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -202,6 +204,9 @@ func (c *resumeCmd) advise(err error, id string) error {
 			return command.WithNext(err, "evalrouter resume "+next)
 		}
 	case api.NothingToResume:
+		if n, bad := strconv.Atoi(fmt.Sprint(e.Details["stopped"])); bad == nil && n > 0 && !c.cancelled {
+			return command.WithNext(err, c.Again(command.Edit{Add: []string{"--include-cancelled"}}), "evalrouter results "+command.Short(id))
+		}
 		return command.WithNext(err, "evalrouter results "+command.Short(id))
 	case api.ResumeUnsupported, api.EvidenceExpired, api.EvidenceIncompatible, api.FeatureUnavailable:
 		return command.WithNext(err, "evalrouter run --from "+command.Short(id))
