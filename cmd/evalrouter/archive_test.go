@@ -81,16 +81,9 @@ func TestArchive_CHN22_OfAnEarlierVersion(t *testing.T) {
 	if d := cmp.Diff(before, hashes(t, archive)); d != "" {
 		t.Error("the archive changed:", d)
 	}
-	old, err := os.ReadFile(filepath.Join(archive, "comparison.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	again, err := os.ReadFile(filepath.Join(home, "again.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Equal(old, again) || !bytes.Contains(again, []byte("Practice solver 0.8")) || !bytes.Contains(again, []byte(`<th scope="row">Accuracy</th>`)) {
-		t.Error("the new presentation is the old one")
+	if err != nil || !bytes.Contains(again, []byte("Practice solver 0.8")) || !bytes.Contains(again, []byte("Content-Security-Policy")) {
+		t.Errorf("the new presentation: %v\n%s", err, again)
 	}
 	// What an earlier version did not say is no change; what it said is.
 	doc := filepath.Join(archive, "comparison.json")

@@ -48,8 +48,8 @@ type ComparisonSeries struct {
 	ErrorCounts    map[string]int `json:"error_counts"`
 	Native         map[string]any `json:"native"`
 	Headline       ExportHeadline `json:"headline"`
-	// Metrics are the figures as they were kept, each with its recorded sample
-	// count; nothing that is missing in one was computed.
+	// Metrics are the figures of a chain as they were kept, each with its recorded
+	// sample count; nothing that is missing in one was computed.
 	Metrics []MetricRecord `json:"metrics,omitempty"`
 	// Unscored counts the tasks without a score by why they have none. None of them
 	// counts in a figure.

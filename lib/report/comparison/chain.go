@@ -58,7 +58,7 @@ func consistent(m Member) error {
 // chained says in a series of which runs it is.
 func chained(out *api.ComparisonSeries, m Member) {
 	c := m.Chain
-	out.RunIDs, out.ErrorCounts, out.Unscored = slices.Clone(c.Chain.RunIDs), c.ErrorCounts, c.Unscored
+	out.RunIDs, out.ErrorCounts, out.Unscored, out.Metrics = slices.Clone(c.Chain.RunIDs), c.ErrorCounts, c.Unscored, m.Summary.Profiles[0].Metrics
 	out.Chain = &api.ComparedChain{Label: c.Label, Version: c.Chain.Version, Complete: c.Complete, Runs: c.Runs, Mismatches: len(c.ReuseScoreMismatch)}
 	if out.ErrorCounts == nil {
 		out.ErrorCounts = map[string]int{}

@@ -196,7 +196,7 @@ func series(label string, m Member) api.ComparisonSeries {
 	if out.ErrorCounts == nil {
 		out.ErrorCounts = map[string]int{}
 	}
-	out.Metrics, out.Unscored, out.Model.Variant = p.Metrics, unscored(s.Summary.Outcomes), variant(m)
+	out.Unscored, out.Model.Variant = unscored(s.Summary.Outcomes), variant(m)
 	if m.Chain != nil {
 		chained(&out, m)
 	}

@@ -78,9 +78,6 @@ func figures(p *term.Page, a *command.App, all []api.ComparisonSeries) {
 	}
 	var list []row
 	for _, s := range all {
-		if s.Chain == nil {
-			continue
-		}
 		for _, m := range s.Metrics {
 			list = append(list, row{s.Label, m})
 		}
