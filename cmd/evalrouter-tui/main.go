@@ -21,6 +21,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/guard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/place"
+	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/tui"
 )
@@ -51,7 +52,9 @@ func workspace() int {
 	// service is cancelled by it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p := place.Place{Env: os.LookupEnv, Environ: os.Environ, Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64}
+	p := place.Place{Place: connect.Place{
+		Program: "evalrouter-tui", Version: version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+	}}
 	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
 	if p.Host, _ = os.Hostname(); p.Host == "" {
 		p.Host = "a computer"

@@ -23,6 +23,7 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench validate [N]
        scripts/bench databases [flags]
        scripts/bench ingest [flags]
+       scripts/bench report [flags]
        scripts/bench tracing [N]
        scripts/bench workspace [N [PART]]
 
@@ -32,13 +33,14 @@ const usage = `usage: scripts/bench startup [N]
   databases the same run over SQLite and over PostgreSQL, in pairs; databases -h lists the flags
   scoring   grades and records a CPU second of every grader, on the data of SHARED (../shared), beside Python
   ingest    spans sent by several exporters: how many a second are kept, then lists and details over them; ingest -h lists the flags
+  report    a report of very many tasks as it is written, a run in every format that it is exported in, and when a browser first paints them; report -h lists the flags
   validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)
   tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)
   workspace the full-screen workspace behind a terminal: first paint, keys to their frames over 100,000 rows and at 1,000 events/s, idle CPU and memory; N keys of each kind (200); PART is opening, resting, scrolling or flooding`
 
 func run(args []string) int {
 	var err error
-	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest", "workspace"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest", "report", "workspace"}, args[0]) {
 		err = fresh()
 	}
 	switch {
@@ -59,6 +61,10 @@ func run(args []string) int {
 		err = capturing(args[1:])
 	case len(args) == 3 && args[0] == agentWord:
 		err = spoolAgent(args[1], args[2])
+	case len(args) > 0 && args[0] == "report":
+		err = reports(args[1:])
+	case len(args) == 4 && args[0] == writerWord:
+		err = writeReport(args[1], args[2], args[3])
 	case len(args) > 0 && args[0] == "databases":
 		err = databases(args[1:])
 	case len(args) > 0 && len(args) < 4 && args[0] == "workspace":

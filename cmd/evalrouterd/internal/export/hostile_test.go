@@ -14,37 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export/attack"
 	"github.com/evalrouter/evalrouter/lib/api"
 	shown "github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/report"
 )
-
-// attacks are texts that would be markup, a formula, a link, a command or the
-// end of something in one of the formats.
-func attacks() []string {
-	return []string{
-		`<script>alert(1)</script>`, `</script><script>alert(1)</script>`, `</style><script>alert(1)</script>`, `</title><script>alert(1)</script>`, `</pre><img src=x onerror=alert(1)>`,
-		`<img src=//evil.example/x.png>`, `<svg onload=alert(1)>`, `<svg><use href="//evil.example/#x"/></svg>`, `<iframe src="https://evil.example"></iframe>`, `<object data=//evil.example>`,
-		`<link rel=stylesheet href=//evil.example/x.css>`, `<meta http-equiv=refresh content="0;url=//evil.example">`, `<base href=//evil.example>`, `<form action=//evil.example><button>go</button></form>`, `<math><mi xlink:href="javascript:alert(1)">x</mi></math>`,
-		`<a href="javascript:alert(1)">x</a>`, `<details open ontoggle=alert(1)>`, `<input autofocus onfocus=alert(1)>`, `<template><script>alert(1)</script></template>`, `<noscript><p title="</noscript><img src=x onerror=alert(1)>">`,
-		`" onmouseover="alert(1)`, `' onmouseover='alert(1)`, "` onmouseover=`alert(1)", `x" style="background:url(//evil.example)`, `x onerror=alert(1) y`, `"><script>alert(1)</script>`, `'><script>alert(1)</script>`,
-		`<!--`, `-->`, `<!--><script>alert(1)</script>`, `<![CDATA[<script>alert(1)</script>]]>`, `]]>`, `<?xml version="1.0"?>`, `<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>`, `&e;`, `&#60;script&#62;`, `&lt;script&gt;`, `&`, `&amp`, `</testcase></testsuite>`,
-		"![x](//evil.example/x.png)", "[x](javascript:alert(1))", "[x]: //evil.example", "https://evil.example", "www.evil.example", "@everybody", "#123", "**bold**", "~~~\nx\n~~~", "```\nx\n```", "`x`", "``x`", "`", "a | b | c", "|---|---|", "\\|", "\\`", "\n\n# Heading\n\n", "\n- [x] item", "\n---\n", "<https://evil.example>", ":smile:", "$\\href{javascript:alert(1)}{x}$",
-		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", `=HYPERLINK("//evil.example")`, `=cmd|' /C calc'!A0`,
-		"{{.}}", "{{template \"top\"}}", "${x}", "<%= x %>", "javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "vbscript:x", "jAvAsCrIpT:alert(1)",
-		"\x1b]8;;//evil.example\x07x\x1b]8;;\x07", "\x1b[2J", "\u202eevil", "\u2028alert(1)", "\u2029", "\ufeff<script>", "\x00<script>", "<scr\x00ipt>", "\xff\xfe<script>", "\xed\xa0\xbd", "<\u0338script>", "＜script＞", "+ADw-script+AD4-", "\u200b=1", "../../etc/passwd", "..\\..\\x", "C:\\x", "CON", "a/b", "a\nb", "a\r\nb", "::error::x", "::set-output name=x::y", "%0A::error::x", strings.Repeat("<b>", 400), strings.Repeat("`", 300), strings.Repeat("&", 3000), strings.Repeat("a\u0301", 300),
-	}
-}
-
-// payloads is each attack by itself and in places where a parser is in another
-// state.
-func payloads() []string {
-	var all []string
-	for _, a := range attacks() {
-		all = append(all, a, "x "+a+" y", a+a, "``"+a, a+"\n"+a+"\\")
-	}
-	return all
-}
 
 // fill sets every text in a value, those of pointers, lists and maps included.
 func fill(v reflect.Value, text string) {
@@ -87,7 +61,7 @@ func hostileRun(t *testing.T, text string) (report.Report, report.Tasks) {
 	e.Result.Coverage, e.Reasoning = &api.Coverage{Seed: new(uint32(1))}, &api.ReasoningChoice{}
 	fill(reflect.ValueOf(&e).Elem(), text)
 	e.Result.Summary.Outcomes = map[string]int{text: 1}
-	r, err := report.From(e)
+	r, err := report.From(e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +96,7 @@ func htmlFile(w io.Writer, r report.Report, tasks report.Tasks) error {
 func TestHostileHTML(t *testing.T) {
 	t.Parallel()
 	want, _ := bones(t, rendered(t, htmlFile, "be#nign"))
-	for i, p := range payloads() {
+	for i, p := range attack.Texts() {
 		got, ids := bones(t, rendered(t, htmlFile, p))
 		if !slices.Equal(want, got) {
 			t.Fatalf("payload %d %q changed the page:\n%s", i, p, cmp.Diff(want, got))
@@ -207,7 +181,7 @@ func TestHostileJUnit(t *testing.T) {
 		}
 	}
 	want := shape(rendered(t, report.JUnit, "be#nign"))
-	for i, p := range payloads() {
+	for i, p := range attack.Texts() {
 		if got := shape(rendered(t, report.JUnit, p)); !slices.Equal(want, got) {
 			t.Fatalf("payload %d %q changed the file:\n%s", i, p, cmp.Diff(want, got))
 		}
@@ -219,13 +193,13 @@ func TestHostileMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]func(io.Writer, report.Report, report.Tasks) error{"md": report.Markdown, "github": report.GitHubSummary} {
 		want := outside(rendered(t, f, "be#nign"), "be#nign")
-		for i, p := range payloads() {
+		for i, p := range attack.Texts() {
 			if got := outside(rendered(t, f, p), p); !slices.Equal(want, got) {
 				t.Fatalf("%s: payload %d %q changed the text:\n%s", name, i, p, cmp.Diff(want, got))
 			}
 		}
 	}
-	if n := len(payloads()); n < 500 {
+	if n := len(attack.Texts()); n < 500 {
 		t.Errorf("%d payloads, want 500", n)
 	}
 }

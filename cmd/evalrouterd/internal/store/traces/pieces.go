@@ -50,7 +50,9 @@ type packer struct {
 }
 
 func newPacker() (*packer, error) {
-	in, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(packers), zstd.WithEncoderCRC(false))
+	// What has no repetition in it is left as it is at this level unless asked for:
+	// prose of one message would be kept at its full length.
+	in, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithAllLitEntropyCompression(true), zstd.WithEncoderConcurrency(packers), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, fmt.Errorf("make a compressor: %w", err)
 	}

@@ -3,6 +3,7 @@ package traces_test
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -86,6 +87,24 @@ func TestPieces_OfHistories(t *testing.T) {
 	}
 	if back, err := traces.Join(nil, nil); back != nil || err != nil {
 		t.Errorf("nothing came back as %q, %v", back, err)
+	}
+}
+
+// A text in which nothing comes twice is packed too: letters are not all as
+// likely as each other.
+func TestPacked_TextThatRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < 1_000 {
+		for range 3 + r.IntN(6) {
+			b.WriteByte("etaoinshrdlucmfw"[r.IntN(16)])
+		}
+		b.WriteByte(' ')
+	}
+	n, err := traces.Packed([]byte(b.String()))
+	if err != nil || n > b.Len()*2/3 {
+		t.Errorf("%d bytes of %d, %v", n, b.Len(), err)
 	}
 }
 

@@ -30,7 +30,16 @@ type Browser struct {
 	mu   sync.Mutex
 	next int
 	wait map[int]chan answer
-	dead chan struct{}
+	// watched are those who look at what happens in a tab, by its session.
+	watched map[string]func(event)
+	dead    chan struct{}
+}
+
+// event is something that happened in a tab.
+type event struct {
+	Method    string
+	SessionID string
+	Params    json.RawMessage
 }
 
 type answer struct {
@@ -82,7 +91,7 @@ func Start(t testing.TB) *Browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &Browser{t: t, in: in, wait: map[int]chan answer{}, dead: make(chan struct{})}
+	b := &Browser{t: t, in: in, wait: map[int]chan answer{}, watched: map[string]func(event){}, dead: make(chan struct{})}
 	go b.listen(out)
 	t.Cleanup(func() {
 		b.call("", "Browser.close", nil, nil)
@@ -98,8 +107,7 @@ func Start(t testing.TB) *Browser {
 	return b
 }
 
-// listen gives answers to who waits for them. Events are not needed: pages are
-// asked what they show.
+// listen gives answers to who waits for them, and events to who watches.
 func (b *Browser) listen(out io.Reader) {
 	defer close(b.dead)
 	r := bufio.NewReader(out)
@@ -109,7 +117,11 @@ func (b *Browser) listen(out io.Reader) {
 			return
 		}
 		var a answer
-		if json.Unmarshal(raw[:len(raw)-1], &a) != nil || a.ID == 0 {
+		if json.Unmarshal(raw[:len(raw)-1], &a) != nil {
+			continue
+		}
+		if a.ID == 0 {
+			b.happened(raw[:len(raw)-1])
 			continue
 		}
 		b.mu.Lock()
@@ -122,11 +134,20 @@ func (b *Browser) listen(out io.Reader) {
 }
 
 func (b *Browser) call(session, method string, params, into any) error {
+	c, err := b.send(session, method, params)
+	if err != nil {
+		return err
+	}
+	return b.heard(c, method, into)
+}
+
+// send asks for something without waiting for the answer.
+func (b *Browser) send(session, method string, params any) (<-chan answer, error) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.next++
-	id, c := b.next, make(chan answer, 1)
-	b.wait[id] = c
-	msg := map[string]any{"id": id, "method": method}
+	c := make(chan answer, 1)
+	msg := map[string]any{"id": b.next, "method": method}
 	if params != nil {
 		msg["params"] = params
 	}
@@ -134,13 +155,16 @@ func (b *Browser) call(session, method string, params, into any) error {
 		msg["sessionId"] = session
 	}
 	raw, err := json.Marshal(msg)
-	if err == nil {
-		_, err = b.in.Write(append(raw, 0))
-	}
-	b.mu.Unlock()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	b.wait[b.next] = c
+	_, err = b.in.Write(append(raw, 0))
+	return c, err
+}
+
+// heard waits for an answer.
+func (b *Browser) heard(c <-chan answer, method string, into any) error {
 	select {
 	case a := <-c:
 		if a.Error != nil {
