@@ -28,6 +28,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/mcp"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/datasets"
@@ -88,9 +89,9 @@ func tree(a *command.App) *argv.Command {
 		run.Demo(a),
 		run.Run(a), run.Wait(a), run.Status(a), run.Resume(a), run.Cancel(a),
 		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a, run.ResumeGroup(a)), data.Open(a), data.Events(a),
-		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
+		command.Catalog(a), command.Connections(a), run.Quote(a), run.Approve(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
-		traces.Traces(a), datasets.Datasets(a), command.LangSmith(a),
+		traces.Traces(a), datasets.Datasets(a), command.LangSmith(a), mcp.MCP(a),
 		signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), daemon.Local(a), command.Options(a), health.Doctor(a),
 	)
 	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), feedback.Command(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))

@@ -5,6 +5,7 @@ package data
 import (
 	"context"
 	"errors"
+	"slices"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -79,15 +80,25 @@ func (c *resultsCmd) show(p *term.Page, r api.ResultRecord, run api.RunRecord, c
 		p.Line("Before   no earlier completed run of this benchmark and model")
 	}
 	change.Show(p, ch)
-	export := "evalrouter export " + command.Short(run.ID) + " --format json"
+	var next []string
 	switch {
 	case run.ContinuedByRunID != nil:
-		p.Next("evalrouter results "+command.Short(*run.ContinuedByRunID), export)
+		next = append(next, "evalrouter results "+command.Short(*run.ContinuedByRunID))
 	case run.Resume.Status == "available":
-		p.Next("evalrouter resume "+command.Short(run.ID), export)
-	default:
-		p.Next(export)
+		next = append(next, "evalrouter resume "+command.Short(run.ID))
 	}
+	export := "evalrouter export " + command.Short(run.ID)
+	next = append(next, export+" --format json")
+	if chained(r) {
+		next = append(next, export+" --include-resumed")
+	}
+	p.Next(next...)
+}
+
+// chained says that a result is of a run whose chain is one result too.
+func chained(r api.ResultRecord) bool {
+	of := func(m api.MetricRecord) bool { return m.Source == api.ChainFamily }
+	return r.Continuation != nil && slices.ContainsFunc(r.Profiles, func(p api.ProfileResult) bool { return slices.ContainsFunc(p.Metrics, of) })
 }
 
 // compared is a result with what changed since the run before, as JSON.
