@@ -69,11 +69,11 @@ for (const peer of others) {
 
 // What every dialect must come to: kinds below each other, models, tokens and
 // texts. Each names the steps of models its own way, and says of the agent and of
-// how an answer ended what it likes.
+// how an answer ended what it likes; not all name the provider.
 const texts = (messages) => messages.map((m) => [m.role, m.content]);
 function step(s, spans) {
   const out = { kind: s.kind, under: spans.find((p) => p.id === s.parent_span_id)?.kind ?? null, status: s.status };
-  if (s.kind === "model") Object.assign(out, { model: s.model, provider: s.provider, tokens: [s.usage.input_tokens, s.usage.output_tokens], input: texts(s.input), output: texts(s.output) });
+  if (s.kind === "model") Object.assign(out, { model: s.model, tokens: [s.usage.input_tokens, s.usage.output_tokens], input: texts(s.input), output: texts(s.output) });
   if (s.kind === "tool") Object.assign(out, { name: s.name, input: s.input, output: s.output });
   return out;
 }
