@@ -87,7 +87,7 @@ func writeReport(n, right, file string) error {
 	if err != nil {
 		return errUsage
 	}
-	r, err := report.From(finished(tasks, share))
+	r, err := report.From(finished(tasks, share), nil)
 	if err != nil {
 		return err
 	}
