@@ -27,7 +27,9 @@ func TestLimits(t *testing.T) {
 			var d struct{ ID string }
 			h.send("POST", "/v1/datasets", object{"name": "d"}).want(t, 200).into(t, &d)
 			items := func(n int) object {
-				one := func(s string) object { return object{"input": object{"q": strings.Repeat(s, n)}, "expected": object{"a": "y"}} }
+				one := func(s string) object {
+					return object{"input": object{"q": strings.Repeat(s, n)}, "expected": object{"a": "y"}}
+				}
 				return object{"items": []object{one("x"), one("y")}}
 			}
 			h.send("POST", "/v1/datasets/"+d.ID+"/items", items(2<<20)).refused(t, 413, "request_too_large")
