@@ -41,20 +41,29 @@ type ComparisonSeries struct {
 	Status string   `json:"status"`
 	// Partial says that the run did not complete, or graded fewer tasks than it
 	// planned; PartialReasons are codes.
-	Partial        bool            `json:"partial"`
-	PartialReasons []string        `json:"partial_reasons"`
-	Model          ComparedModel   `json:"model"`
-	Coverage       CoverageCounts  `json:"coverage"`
-	ErrorCounts    map[string]int  `json:"error_counts"`
-	Native         map[string]any  `json:"native"`
-	Headline       ExportHeadline  `json:"headline"`
+	Partial        bool           `json:"partial"`
+	PartialReasons []string       `json:"partial_reasons"`
+	Model          ComparedModel  `json:"model"`
+	Coverage       CoverageCounts `json:"coverage"`
+	ErrorCounts    map[string]int `json:"error_counts"`
+	Native         map[string]any `json:"native"`
+	Headline       ExportHeadline `json:"headline"`
+	// Metrics are the figures of a chain as they were kept, each with its recorded
+	// sample count; nothing that is missing in one was computed.
+	Metrics []MetricRecord `json:"metrics,omitempty"`
+	// Unscored counts the tasks without a score by why they have none. None of them
+	// counts in a figure.
+	Unscored       []PendingReason `json:"unscored,omitempty"`
 	ChargeMicrousd *usd.Micro      `json:"charge_microusd"` // null until it is settled, and where it is not known
 	BillingState   string          `json:"billing_state"`
 	Chain          *ComparedChain  `json:"chain"`
 	Source         ComparedSource  `json:"source"`
 	Scores         *ComparedSource `json:"scores,omitempty"`
-	ResultChecksum string          `json:"result_checksum"`
-	RawAnswers     string          `json:"raw_answers"` // included, withheld or expired
+	// Members are the full exports of a chain's runs, in their order, where
+	// evidence was asked for.
+	Members        []ComparedSource `json:"members,omitempty"`
+	ResultChecksum string           `json:"result_checksum"`
+	RawAnswers     string           `json:"raw_answers"` // included, withheld or expired
 }
 
 // ComparedModel is what a series was answered by and how it was asked.
@@ -71,13 +80,21 @@ type ComparedModel struct {
 	Routing      map[string]any   `json:"routing"`
 	Reasoning    *ReasoningChoice `json:"reasoning"`
 	Simulated    bool             `json:"simulated"`
+	// Variant is the output format, which is the generation variant of SOB Text;
+	// "" elsewhere.
+	Variant string `json:"variant,omitempty"`
 }
 
-// ComparedChain says which chain of continuations a series is of.
+// ComparedChain says which chain of continuations a series is of. Version and the
+// result versions of Runs say exactly which: a later resume makes another one.
 type ComparedChain struct {
-	Label    string `json:"label"`
-	Version  string `json:"version"`
-	Complete bool   `json:"complete"`
+	Label    string     `json:"label"`
+	Version  string     `json:"version"`
+	Complete bool       `json:"complete"`
+	Runs     []ChainRun `json:"runs,omitempty"`
+	// Mismatches counts reused answers that got another score when they were graded
+	// again.
+	Mismatches int `json:"mismatches,omitempty"`
 }
 
 // ComparedSource is a saved export, byte for byte.

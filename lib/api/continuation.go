@@ -122,45 +122,59 @@ type ChainRecord struct {
 	Status      RunStatus `json:"status"`
 }
 
+// ChainFamily is the family whose chains are one result: its native summary is
+// derived again from the answers themselves. The source of its metrics names it.
+const ChainFamily = "sob-text"
+
 // ChainExportSchema is the schema of a chain's export.
 const ChainExportSchema = "evalrouter.chain_export.v1"
 
 // ChainExport is the result of a chain: every task decided from the one run that
 // graded it.
 type ChainExport struct {
-	Schema             string           `json:"schema"`
-	Chain              ChainRecord      `json:"chain"`
-	Label              string           `json:"label"` // such as: original + 1 resume
-	Runs               []ChainRun       `json:"runs"`
-	GeneratedAt        time.Time        `json:"generated_at"` // when the newest result was frozen
-	Identities         ExportIdentities `json:"identities"`
-	Model              SelectedModel    `json:"model"`
-	Reasoning          *ReasoningChoice `json:"reasoning"`
-	Profiles           []ExportProfile  `json:"profiles"`
-	Planned            int              `json:"planned"`
-	Graded             int              `json:"graded"`
-	ErrorCounts        map[string]int   `json:"error_counts"`
-	Unscored           []PendingReason  `json:"unscored"`
-	ReuseScoreMismatch []ReuseMismatch  `json:"reuse_score_mismatch"`
-	Warnings           []ChainWarning   `json:"warnings"`
-	Complete           bool             `json:"complete"`
-	ExportPolicy       ExportPolicy     `json:"export_policy"`
-	Checksum           string           `json:"checksum"`
+	Schema      string           `json:"schema"`
+	Chain       ChainRecord      `json:"chain"`
+	Label       string           `json:"label"` // such as: original + 1 resume
+	Runs        []ChainRun       `json:"runs"`
+	WorkspaceID string           `json:"workspace_id"`
+	GeneratedAt time.Time        `json:"generated_at"` // when the newest result was frozen
+	TargetKind  string           `json:"target_kind"`  // managed or connection
+	Identities  ExportIdentities `json:"identities"`
+	Model       SelectedModel    `json:"model"`
+	Reasoning   *ReasoningChoice `json:"reasoning"`
+	Profiles    []ExportProfile  `json:"profiles"`
+	Planned     int              `json:"planned"`
+	Graded      int              `json:"graded"`
+	ErrorCounts map[string]int   `json:"error_counts"`
+	// Unscored is why the tasks without a score have none; none of them counts
+	// in a figure.
+	Unscored           []PendingReason `json:"unscored"`
+	ReuseScoreMismatch []ReuseMismatch `json:"reuse_score_mismatch"`
+	Warnings           []ChainWarning  `json:"warnings"`
+	Complete           bool            `json:"complete"`
+	// TerminalReason is why the newest run ended.
+	TerminalReason *string `json:"terminal_reason"`
+	// BillingSnapshot adds up the runs: what is reused was paid for once.
+	BillingSnapshot BillingSnapshot `json:"billing_snapshot"`
+	ExportPolicy    ExportPolicy    `json:"export_policy"`
+	Checksum        string          `json:"checksum"`
 	// Samples is there in the full export only.
 	Samples []ExportSample `json:"samples,omitempty"`
 }
 
-// ChainRun is one run of a chain, with the tasks that it decided.
+// ChainRun is one run of a chain, with the tasks that it decided and what it cost.
 type ChainRun struct {
-	RunID         string    `json:"run_id"`
-	ResultVersion int       `json:"result_version"`
-	ManifestHash  string    `json:"manifest_hash"`
-	Status        RunStatus `json:"status"`
-	DecidedCells  int       `json:"decided_cells"`
+	RunID          string    `json:"run_id"`
+	ResultVersion  int       `json:"result_version"`
+	ManifestHash   string    `json:"manifest_hash"`
+	Status         RunStatus `json:"status"`
+	TerminalReason *string   `json:"terminal_reason"`
+	DecidedCells   int       `json:"decided_cells"`
+	SpendMicrousd  usd.Micro `json:"spend_microusd"`
 }
 
 // ReuseMismatch is a reused answer that was graded again and got another score;
-// Replayed is null where it got none.
+// Replayed is null where it got none. TaskID is there in the full export only.
 type ReuseMismatch struct {
 	TaskID   *string  `json:"task_id,omitempty"`
 	Original float64  `json:"original"`

@@ -188,7 +188,7 @@ func (f *Fake) report(r *fakeRun, format string) ([]byte, string) {
 	}
 	var b bytes.Buffer
 	kind := "text/markdown; charset=utf-8"
-	rep, err := report.From(e)
+	rep, err := report.From(e, nil)
 	switch {
 	case err != nil:
 	case format == "html":

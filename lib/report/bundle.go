@@ -46,7 +46,7 @@ changed by accident; they are no signature.
 // file is compressed by itself, so that its hash is of the bytes that stand
 // there.
 func (b Bundle) Write(w io.Writer) error {
-	r, err := From(b.Run)
+	r, err := From(b.Run, nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -17,8 +19,56 @@ var comparisonPage string
 // comparedSeries is one row of the page.
 type comparedSeries struct {
 	Label, Run, Model, Status, Reasoning, Score, Of, Graded, Errors, Charge plain.Safe
-	Partial                                                                 plain.Safe
-	Facts                                                                   []Fact
+	// Variant and Runs are "" where a model has no variant and a series is one run.
+	Partial, Variant, Runs plain.Safe
+	Metrics                []comparedMetric
+	Facts                  []Fact
+}
+
+// comparedMetric is one kept figure.
+type comparedMetric struct{ Name, Value, Of, Interval plain.Safe }
+
+// Unknown stands for what a record does not say: no figure is computed for it.
+const Unknown = "unknown"
+
+// MetricWords is a kept figure in the digits that people read. A sample count or an
+// interval that was not recorded stays unknown.
+func MetricWords(m api.MetricRecord) (value, of, interval string) {
+	share := m.Value >= 0 && m.Value <= 1
+	value, of, interval = fmt.Sprintf("%.4f", m.Value), Unknown, Unknown
+	if share {
+		value = fmt.Sprintf("%.1f %%", 100*m.Value)
+	}
+	if m.SampleCount != nil {
+		of = Count(*m.SampleCount)
+	}
+	if u := m.Uncertainty; u != nil && u.Interval != nil {
+		i := u.Interval
+		interval = fmt.Sprintf("%.4f to %.4f", i.Lower, i.Upper)
+		if share {
+			interval = fmt.Sprintf("%.1f to %.1f", 100*i.Lower, 100*i.Upper)
+		}
+		interval += fmt.Sprintf(" (%g %%)", 100*i.Confidence)
+	}
+	return value, of, interval
+}
+
+// CodeWords are counts by code, the codes in order, "" for none.
+func CodeWords(counts map[string]int) string {
+	var out []string
+	for _, code := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, strings.ReplaceAll(code, "_", " ")+" "+Count(counts[code]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// UnscoredWords are the tasks without a score by why they have none.
+func UnscoredWords(list []api.PendingReason) string {
+	by := map[string]int{}
+	for _, r := range list {
+		by[r.Code] += r.Cells
+	}
+	return CodeWords(by)
 }
 
 // comparedPair is one tested pair.
@@ -102,6 +152,14 @@ func comparedRow(s api.ComparisonSeries) comparedSeries {
 		Score: line(score), Of: line(of), Graded: line(Count(s.Coverage.Graded) + " of " + Count(s.Coverage.Planned)), Errors: line(Count(s.Coverage.Errors)),
 		Charge: line(s.BillingState), Partial: line(strings.ReplaceAll(strings.Join(s.PartialReasons, ", "), "_", " ")),
 	}
+	row.Variant = line(s.Model.Variant)
+	if s.Chain != nil {
+		row.Runs = line(s.Chain.Label)
+	}
+	for _, m := range s.Metrics {
+		value, of, interval := MetricWords(m)
+		row.Metrics = append(row.Metrics, comparedMetric{line(m.Name), line(value), line(of), line(interval)})
+	}
 	switch {
 	case s.ChargeMicrousd != nil:
 		row.Charge = line(Dollars(*s.ChargeMicrousd))
@@ -113,6 +171,13 @@ func comparedRow(s api.ComparisonSeries) comparedSeries {
 			row.Facts = append(row.Facts, Fact{name, line(v)})
 		}
 	}
+	if c := s.Chain; c != nil {
+		add("Chain", c.Label+map[bool]string{true: ", complete", false: ", not complete"}[c.Complete])
+		add("Version of the chain", c.Version)
+		for _, r := range c.Runs {
+			add("Run of the chain", fmt.Sprintf("%s, %s, decided %s, result %d", r.RunID, r.Status, Count(r.DecidedCells), r.ResultVersion))
+		}
+	}
 	m := s.Model
 	add("Route", value(m.RouteID))
 	add("Connection", value(m.ConnectionID))
@@ -122,23 +187,20 @@ func comparedRow(s api.ComparisonSeries) comparedSeries {
 	add("Limits", object(m.Limits))
 	add("Generation", object(m.Generation))
 	add("Routing", object(m.Routing))
-	if len(s.ErrorCounts) > 0 {
-		add("Errors by code", object(counted(s.ErrorCounts)))
+	add("Generation variant", m.Variant)
+	add("Errors by code", CodeWords(s.ErrorCounts))
+	if not := UnscoredWords(s.Unscored); not != "" {
+		add("Without a score", not+"; they count in no figure")
 	}
 	add("Result of the benchmark's own", object(s.Native))
 	add("Source", fmt.Sprintf("%s, %s bytes, SHA-256 %s", s.Source.Path, Count(int(s.Source.Bytes)), s.Source.SHA256))
+	for _, x := range s.Members {
+		add("Member export", fmt.Sprintf("%s, %s bytes, SHA-256 %s", x.Path, Count(int(x.Bytes)), x.SHA256))
+	}
 	if s.Scores != nil {
 		add("Scores", fmt.Sprintf("%s, %s bytes, SHA-256 %s", s.Scores.Path, Count(int(s.Scores.Bytes)), s.Scores.SHA256))
 	}
 	return row
-}
-
-func counted(m map[string]int) map[string]any {
-	out := map[string]any{}
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 func comparedIdentity(c api.Comparison) []Fact {

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,42 @@ func TestComparison_HostileNames(t *testing.T) {
 			if strings.Contains(out.String(), bad) {
 				t.Errorf("%q let %q through", name, bad)
 			}
+		}
+	}
+}
+
+// CHN-15 to CHN-21: what the page of a chain shows is what was kept. A count or an
+// interval that was not recorded is unknown; what has no score is counted by why,
+// and is in no figure.
+func TestComparison_CHN15_CHN16_CHN18_CHN19_CHN20_CHN21_Chain(t *testing.T) {
+	t.Parallel()
+	c := compared("Model")
+	n := 48
+	s := &c.Series[0]
+	s.RunIDs, s.Model.Variant = []string{"run-1", "run-2"}, "json-schema"
+	s.Chain = &api.ComparedChain{Label: "original + 1 resume", Version: "v1", Runs: []api.ChainRun{{RunID: "run-1", ResultVersion: 1, Status: "partial", DecidedCells: 40}, {RunID: "run-2", ResultVersion: 3, Status: "partial", DecidedCells: 8}}}
+	s.Coverage.Graded, s.Headline.Denominator = 48, 48
+	s.Metrics = []api.MetricRecord{
+		{Name: "Accuracy", Value: 0.875, SampleCount: &n, Uncertainty: &api.Uncertainty{Interval: &api.Interval{Lower: 0.75, Upper: 0.95, Confidence: 0.95}}},
+		{Name: "Depth", Value: 2.5}, {Name: "Truth", Value: 0.5, Uncertainty: &api.Uncertainty{}},
+	}
+	s.Unscored = []api.PendingReason{{Code: "provider_error", Cells: 2}, {Code: "skipped_budget", Cells: 50}}
+	s.ErrorCounts = map[string]int{"provider_timeout": 2}
+	s.Members = []api.ComparedSource{{Path: "sources/run-1.json", SHA256: "ab", Bytes: 7, Kind: api.SourceFull}}
+	var out bytes.Buffer
+	if err := report.Comparison(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	page := html.UnescapeString(out.String())
+	for _, want := range []string{
+		`<small>original + 1 resume</small>`, `<small>variant json-schema</small>`, "48 of 100", "n 48", "original + 1 resume, not complete", "run-2, partial, decided 8, result 3",
+		`<th scope="row">Accuracy</th><td class="num">87.5 %</td><td class="num">48</td><td>75.0 to 95.0 (95 %)</td>`,
+		`<th scope="row">Depth</th><td class="num">2.5000</td><td class="num">unknown</td><td>unknown</td>`,
+		`<th scope="row">Truth</th><td class="num">50.0 %</td><td class="num">unknown</td><td>unknown</td>`,
+		"provider error 2, skipped budget 50; they count in no figure", "provider timeout 2", "sources/run-1.json",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestFrom_Refuses(t *testing.T) {
 	t.Parallel()
 	e := export(20)
 	e.Result.Profiles = nil
-	if _, err := report.From(e); err == nil {
+	if _, err := report.From(e, nil); err == nil {
 		t.Error("a result without a profile became a report")
 	}
 }
@@ -167,7 +167,7 @@ func TestNothingGraded(t *testing.T) {
 	e := export(20)
 	e.Result.Profiles[0].Metrics, e.Result.Profiles[0].Graded = nil, 0
 	e.Result.Summary.Outcomes = map[string]int{"skipped_budget": 20, "<script>": 1}
-	r, err := report.From(e)
+	r, err := report.From(e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func fill(two string) string {
 
 func newReport(t testing.TB, n int) report.Report {
 	t.Helper()
-	r, err := report.From(export(n))
+	r, err := report.From(export(n), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

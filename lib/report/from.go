@@ -12,9 +12,16 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
+// saidOfSamples is what services warn of with every sample.
+const saidOfSamples = "A sample is not a full-benchmark score."
+
 // From reads a report out of a run's export without samples. e.Result must be
-// of one profile, as results are that this package is made for.
-func From(e api.Export) (Report, error) {
+// of one profile, as results are that this package is made for. chain is that of a
+// run that stands for its chain, nil for a run by itself.
+func From(e api.Export, chain *api.ChainExport) (Report, error) {
+	if chain != nil {
+		e.BillingSnapshot = chain.BillingSnapshot
+	}
 	if len(e.Result.Profiles) != 1 {
 		return Report{}, fmt.Errorf("read result of run %q: it has %d profiles, want 1", line(e.RunID), len(e.Result.Profiles))
 	}
@@ -31,9 +38,15 @@ func From(e api.Export) (Report, error) {
 			r.Warnings = append(r.Warnings, line("And "+Count(len(res.Warnings)-i)+" more warnings, which are in the JSON export."))
 			break
 		}
+		if w == saidOfSamples && r.Coverage.Sample {
+			continue // the line about the coverage says it, with the figures
+		}
 		r.Warnings = append(r.Warnings, line(w))
 	}
 	r.Bounds = bounds(res.Summary.Outcomes["right"], p)
+	if chain != nil {
+		r.chain(*chain)
+	}
 	return r, nil
 }
 
@@ -141,6 +154,7 @@ func provenance(e api.Export) []Fact {
 	add("Tasks of the benchmark SHA-256", id.PopulationSHA256)
 	add("Tasks of this run SHA-256", id.TaskIDsHash)
 	add("Order of tasks", id.SamplingAlgorithm)
+	add("Output format", id.OutputFormat)
 	for _, p := range e.Result.Profiles {
 		add("Source", value(p.SourceURL))
 		add("Source revision", value(p.SourceRevision))

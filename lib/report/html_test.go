@@ -146,7 +146,7 @@ func TestHTML_Sizes(t *testing.T) {
 	for range 20_000 {
 		e.Result.Warnings = append(e.Result.Warnings, strings.Repeat("&", 400))
 	}
-	r, err := report.From(e)
+	r, err := report.From(e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

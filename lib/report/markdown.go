@@ -79,6 +79,9 @@ func summaryMarkdown(r Report) string {
 		fmt.Fprintf(&b, "| Of it billed by the provider | %s |\n", Dollars(r.Money.Metered))
 	}
 	fmt.Fprintf(&b, "\n- Status: %s%s\n- Finished: %s\n- Run: %s\n", span(r.Status), because(r.Why), r.FinishedAt, span(r.Run))
+	if c := r.Chain; c != nil {
+		fmt.Fprintf(&b, "- Chain: %s, %s\n", span(c.Label), map[bool]string{true: "complete", false: "not complete"}[c.Complete])
+	}
 	if r.Reasoning != "" {
 		fmt.Fprintf(&b, "- Reasoning: %s\n", span(r.Reasoning))
 	}

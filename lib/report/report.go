@@ -55,6 +55,8 @@ type Report struct {
 	Warnings   []plain.Safe
 	// Note says what the interval can and cannot tell.
 	Note plain.Safe
+	// Chain is there where the report is of a run with its resumes.
+	Chain *Chain
 	// Answers says whether answers are there: included, withheld or expired.
 	Answers plain.Safe
 }

@@ -25,11 +25,17 @@ const (
 	MaxRuns = 8
 )
 
-// Member is one run's export as it was read.
+// Member is one run's export as it was read, or that of a chain of runs.
 type Member struct {
 	Summary api.ExportSummary
 	Source  api.ComparedSource
-	// Tasks is what a full export says of its tasks, nil for a summary.
+	// Chain is the export of a chain, nil for a run by itself; Summary is then what
+	// of it a run's summary would say. Runs are the full exports of its runs, in
+	// their order, where evidence was asked for.
+	Chain *api.ChainExport
+	Runs  []ChainMember
+	// Tasks is what a full export says of its tasks, nil for a summary. Those of a
+	// chain are the tasks of its newest run.
 	Tasks *Tasks
 	// Scores are the run's scores by task, nil where they were not read.
 	Scores     *Scores
@@ -75,6 +81,7 @@ func Make(members []Member, o Options) (api.Comparison, error) {
 		out.Series = append(out.Series, series(label(i), m))
 	}
 	out.Warnings = append(out.Warnings, differences(out.Series)...)
+	out.Warnings = append(out.Warnings, chainWarnings(out.Series, o.Evidence || o.WithoutRaw)...)
 	if o.Evidence || o.WithoutRaw {
 		e, more, err := evidence(members, o.WithoutRaw)
 		if err != nil {
@@ -105,11 +112,11 @@ func Comparable(members []Member) error {
 	seen := map[string]bool{}
 	for _, m := range members {
 		s := m.Summary
-		if s.Schema != api.ExportSummarySchema && s.Schema != api.ExportSchema {
+		if s.Schema != api.ExportSummarySchema && s.Schema != api.ExportSchema && (m.Chain == nil || s.Schema != api.ChainExportSchema) {
 			return mismatch("the export of run %s has schema %q, which this version cannot compare", s.RunID, s.Schema)
 		}
 		if seen[s.RunID] {
-			return mismatch("run %s is named twice", s.RunID)
+			return mismatch("run %s is named twice%s", s.RunID, map[bool]string{true: ", or by two runs of its chain"}[m.Chain != nil])
 		}
 		seen[s.RunID] = true
 		if s.TargetKind != api.ManagedKind && s.TargetKind != api.ConnectionKind {
@@ -117,6 +124,9 @@ func Comparable(members []Member) error {
 		}
 		if len(s.Profiles) != 1 {
 			return mismatch("run %s has %d benchmarks; only runs of one are compared", s.RunID, len(s.Profiles))
+		}
+		if err := consistent(m); err != nil {
+			return err
 		}
 		for i, f := range fields(s) {
 			if f.value == "" {
@@ -172,8 +182,9 @@ func orNone(s string) string {
 
 // Reasons why a series is partial. The run's terminal reason stands beside them.
 const (
-	NotCompleted = "not_completed"
-	FewerGraded  = "graded_fewer_than_planned"
+	NotCompleted    = "not_completed"
+	FewerGraded     = "graded_fewer_than_planned"
+	ChainIncomplete = "chain_not_complete"
 )
 
 func series(label string, m Member) api.ComparisonSeries {
@@ -185,6 +196,10 @@ func series(label string, m Member) api.ComparisonSeries {
 	if out.ErrorCounts == nil {
 		out.ErrorCounts = map[string]int{}
 	}
+	out.Unscored, out.Model.Variant = unscored(s.Summary.Outcomes), variant(m)
+	if m.Chain != nil {
+		chained(&out, m)
+	}
 	if s.Summary.Status != api.StatusCompleted {
 		out.PartialReasons = append(out.PartialReasons, NotCompleted)
 		if r := s.Summary.TerminalReason; r != nil && *r != "" && *r != string(api.StatusCompleted) {
@@ -193,6 +208,9 @@ func series(label string, m Member) api.ComparisonSeries {
 	}
 	if p.Counts.Graded < p.Counts.Planned {
 		out.PartialReasons = append(out.PartialReasons, FewerGraded)
+	}
+	if out.Chain != nil && !out.Chain.Complete && (out.Chain.Mismatches > 0 || len(out.PartialReasons) == 0) {
+		out.PartialReasons = append(out.PartialReasons, ChainIncomplete)
 	}
 	out.Partial = len(out.PartialReasons) > 0
 	if s.BillingSnapshot.Pending {

@@ -20,6 +20,19 @@ type Tasks struct {
 	Graders []api.GraderRecord
 	// Answers counts the graded tasks that carry their answer.
 	Answers int
+	// marks is what a later run of a chain must have taken over, by graded task.
+	marks map[string]mark
+}
+
+// mark is the hashes of a task's scores and of its answer, the latter empty where
+// the export holds none.
+type mark struct {
+	scores [sha256.Size]byte
+	answer string
+}
+
+func (m mark) same(o mark) bool {
+	return m.scores == o.scores && (m.answer == o.answer || m.answer == "" || o.answer == "")
 }
 
 // ReadSummary reads a summary export.
@@ -88,13 +101,15 @@ func readTasks(dec *json.Decoder) (*Tasks, error) {
 	if err := open(dec, '['); err != nil {
 		return nil, fmt.Errorf("read the tasks of an export: %w", err)
 	}
-	t := &Tasks{}
+	t := &Tasks{marks: map[string]mark{}}
 	for dec.More() {
 		var s struct {
-			TaskID string           `json:"task_id"`
-			Status string           `json:"status"`
-			Answer present          `json:"answer"`
-			Grader api.GraderRecord `json:"grader"`
+			TaskID string             `json:"task_id"`
+			Status string             `json:"status"`
+			Answer present            `json:"answer"`
+			SHA256 string             `json:"answer_sha256"`
+			Scores map[string]float64 `json:"scores"`
+			Grader api.GraderRecord   `json:"grader"`
 		}
 		if err := dec.Decode(&s); err != nil {
 			return nil, fmt.Errorf("read task %d of an export: %w", len(t.Graded)+1, err)
@@ -102,6 +117,11 @@ func readTasks(dec *json.Decoder) (*Tasks, error) {
 		if s.Status != graded {
 			continue
 		}
+		scores, err := json.Marshal(s.Scores)
+		if err != nil {
+			return nil, fmt.Errorf("read the scores of task %d of an export: %w", len(t.Graded)+1, err)
+		}
+		t.marks[s.TaskID] = mark{sha256.Sum256(scores), s.SHA256}
 		t.Graded = append(t.Graded, s.TaskID)
 		if s.Answer {
 			t.Answers++
@@ -144,6 +164,11 @@ func evidence(members []Member, withoutRaw bool) (api.ComparedEvidence, []api.Co
 		t := m.Tasks
 		if t == nil {
 			return e, nil, fmt.Errorf("compare the tasks of run %s: its full export was not read", m.Summary.RunID)
+		}
+		if m.Chain != nil {
+			if err := decided(m); err != nil {
+				return e, nil, err
+			}
 		}
 		if n := len(t.Graded); t.Answers < n {
 			if !withoutRaw {

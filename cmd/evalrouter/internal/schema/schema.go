@@ -4,7 +4,9 @@
 package schema
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"io/fs"
 	"slices"
 	"strings"
@@ -27,14 +29,16 @@ func Names() []string {
 	return out
 }
 
-// Text is the schema of a document, "" if it has none.
+// Text is the schema of a document, "" if it has none. The files have a line for
+// each member and no indentation, which would be most of them.
 func Text(name string) string {
 	if !slices.Contains(Names(), name) {
 		return ""
 	}
 	b, err := files.ReadFile(name + ".json")
-	if err != nil {
+	var out bytes.Buffer
+	if err != nil || json.Indent(&out, b, "", "  ") != nil {
 		return ""
 	}
-	return string(b)
+	return out.String()
 }

@@ -117,10 +117,17 @@ type Span struct {
 // Packed is the content of a span as a store keeps it, made before its
 // transaction begins.
 type Packed struct {
+	// Body is the content of a span that came alone. Otherwise it is the one at
+	// Place in Share.
 	Body   []byte
+	Share  *PackedShare
+	Place  int
 	Parts  []PackedPart // what its trace keeps once
 	Weight int          // how much the span says
 }
+
+// PackedShare is the content of spans that came together, in one piece.
+type PackedShare struct{ Data []byte }
 
 // Keep adds a part, once.
 func (p *Packed) Keep(hash [16]byte, data []byte) {

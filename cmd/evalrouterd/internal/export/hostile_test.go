@@ -61,7 +61,7 @@ func hostileRun(t *testing.T, text string) (report.Report, report.Tasks) {
 	e.Result.Coverage, e.Reasoning = &api.Coverage{Seed: new(uint32(1))}, &api.ReasoningChoice{}
 	fill(reflect.ValueOf(&e).Elem(), text)
 	e.Result.Summary.Outcomes = map[string]int{text: 1}
-	r, err := report.From(e)
+	r, err := report.From(e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

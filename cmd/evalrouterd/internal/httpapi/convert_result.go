@@ -24,6 +24,8 @@ type ended struct {
 	result store.Result
 	// native is the family's own figures, filled for exports; nil for none.
 	native map[string]any
+	// chained says that the run stands for the chain that it ends.
+	chained bool
 }
 
 func resultRecord(e ended, now core.Micros) api.ResultRecord {

@@ -39,23 +39,27 @@ type exported struct {
 }
 
 func (s *Server) exportRun(ctx context.Context, in *exportInput) (*exported, error) {
-	id, write := core.RunID(in.ID), s.writeExport
+	id := core.RunID(in.ID)
 	if in.Resumed {
+		if in.Version != 0 {
+			return nil, refuseField("version", "not_allowed", "a chain has the newest result of each of its runs, and no versions; nothing was exported")
+		}
 		newest, err := s.o.Chains.Newest(ctx, scopeOf(ctx), id)
 		if err != nil {
 			return nil, err
 		}
-		id, write = newest, s.writeChain
+		id = newest
 	}
 	e, err := s.ended(ctx, id, in.Version)
 	if err != nil {
 		return nil, err
 	}
+	e.chained = in.Resumed
 	sp, err := s.newSpool()
 	if err != nil {
 		return nil, err
 	}
-	if err := write(ctx, e, in.Format, sp); err != nil {
+	if err := s.writeExport(ctx, e, in.Format, sp); err != nil {
 		sp.close()
 		return nil, err
 	}
@@ -118,14 +122,10 @@ func fileName(e ended, format string) string {
 	return "evalrouter-" + string(e.ID[:min(8, len(e.ID))]) + "." + export.Extension(format)
 }
 
-func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) error {
-	now := s.micros()
-	if format == "json" || format == "summary" {
-		var err error
-		if e.native, err = s.source().Native(ctx, e.Run); err != nil {
-			return err
-		}
-	}
+// writeExport writes a run, or the chain that ends with it, whose tasks are its
+// own. Reports are of the records that the JSON export holds, so that no figure
+// can differ.
+func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) (err error) {
 	switch format {
 	case "csv":
 		return s.source().CSV(ctx, e.Run, headline, out)
@@ -135,40 +135,38 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 		return s.source().InspectLog(ctx, e.Run, format == "inspect", out)
 	case "lm-eval":
 		return s.source().LMEval(ctx, e.Run, out)
-	case "summary":
-		return encodeJSON(out, exportSummary(e, api.ExportSummarySchema, now))
-	case "html", "md", "github", "junit", "bundle":
-		return s.writeReport(ctx, e, format, now, out)
 	}
-	return s.writeFull(ctx, e, now, out)
-}
-
-// writeChain writes a chain's result, whose tasks are those of its newest run.
-func (s *Server) writeChain(ctx context.Context, e ended, format string, out io.Writer) (err error) {
-	if format != "json" && format != "summary" {
-		return s.writeExport(ctx, e, format, out)
+	if format == "json" || format == "summary" || e.chained { // the checksum of a chain is of its figures too
+		if e.native, err = s.source().Native(ctx, e.Run); err != nil {
+			return err
+		}
 	}
-	if e.native, err = s.source().Native(ctx, e.Run); err != nil {
-		return err
+	head := exportHead(e, s.micros())
+	var chain *api.ChainExport
+	if e.chained && format != "bundle" {
+		if chain, err = s.o.Chains.Result(ctx, scopeOf(ctx), head, format == "json"); err != nil {
+			return err
+		}
 	}
-	samples := s.samples(ctx, e)
-	if format == "summary" {
-		samples = nil
+	switch {
+	case format == "bundle":
+		return s.writeBundle(ctx, e, head, s.reportTasks(ctx, e), out)
+	case format == "json":
+		return s.writeFull(ctx, e, head, chain, out)
+	case format == "summary" && chain != nil:
+		return encodeJSON(out, chain)
+	case format == "summary":
+		head.Schema = api.ExportSummarySchema
+		return encodeJSON(out, head.ExportSummary)
 	}
-	return s.o.Chains.Write(ctx, scopeOf(ctx), exportHead(e, s.micros()), samples, out)
-}
-
-// writeReport writes a format for people and for their tools. Reports are of
-// the records that the JSON export holds, so that no figure can differ.
-func (s *Server) writeReport(ctx context.Context, e ended, format string, now core.Micros, out io.Writer) error {
-	head, tasks := exportHead(e, now), s.reportTasks(ctx, e)
-	if format == "bundle" {
-		return s.writeBundle(ctx, e, head, tasks, out)
-	}
-	r, err := report.From(head)
+	r, err := report.From(head, chain)
 	if err != nil {
 		return err
 	}
+	return writeReport(r, s.reportTasks(ctx, e), format, out)
+}
+
+func writeReport(r report.Report, tasks report.Tasks, format string, out io.Writer) error {
 	switch format {
 	case "md":
 		return report.Markdown(out, r, tasks)
@@ -299,19 +297,20 @@ func (s *Server) samples(ctx context.Context, e ended) iter.Seq2[api.ExportSampl
 
 // writeFull streams the full export: the record without its samples, then
 // one sample a line.
-func (s *Server) writeFull(ctx context.Context, e ended, now core.Micros, out io.Writer) error {
-	const empty = `"samples":[]}`
-	head, err := marshal(exportHead(e, now))
+func (s *Server) writeFull(ctx context.Context, e ended, run api.Export, chain *api.ChainExport, out io.Writer) error {
+	var record any = run
+	if chain != nil {
+		record = chain
+	}
+	head, err := marshal(record)
 	if err != nil {
 		return err
 	}
-	open, ok := bytes.CutSuffix(head, []byte(empty))
-	if !ok {
-		return fmt.Errorf("write export: the record does not end with its samples")
-	}
+	// The samples stand last in both records, and a chain leaves out empty ones.
+	head = bytes.TrimSuffix(bytes.TrimSuffix(head, []byte("}")), []byte(`,"samples":[]`))
 	w := bufio.NewWriterSize(out, 64<<10)
-	w.Write(open)
-	w.WriteString(`"samples":[`)
+	w.Write(head)
+	w.WriteString(`,"samples":[`)
 	sep := "\n"
 	for sample, err := range s.samples(ctx, e) {
 		if err != nil {

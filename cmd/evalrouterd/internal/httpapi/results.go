@@ -27,7 +27,7 @@ func (s *Server) ended(ctx context.Context, id core.RunID, version int) (ended, 
 		return ended{}, err
 	}
 	if !r.State.Terminal() {
-		return ended{}, core.Refuse(core.RunNotFinished, "the run has not finished; its result is frozen when it has").With("status", string(runStatus(r.Run)))
+		return ended{}, core.Refuse(core.RunNotFinished, "the run has not finished; its result is frozen when it has").With("status", string(runStatus(r.Run))).With("run_id", string(id))
 	}
 	if s.micros() >= r.CreatedAt+core.SummaryDays*day {
 		return ended{}, core.Refuse(core.ResultExpired, "the result was kept for %d days", core.SummaryDays)

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"html"
 	"strings"
 	"testing"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/evalrouter/evalrouter/bundle/builtin"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/report"
+	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
 // texts adds the benchmark of the SOB text family.
@@ -131,6 +134,48 @@ func TestChain_CHN06_Grows(t *testing.T) {
 	if summary.Samples != nil || summary.Label != "original + 1 resume" {
 		t.Errorf("%s, %d tasks in the summary", summary.Label, len(summary.Samples))
 	}
+	h.send("GET", "/v1/runs/"+first+"/export?include_resumed=true&version=1", nil).refused(t, 422, "invalid_request")
+}
+
+// EXP-15: a chain's export is a result by itself: whose it is, of what kind, why
+// it ended, and what all of its runs were given and cost. Reports are of the same.
+func TestChainExport_EXP15_ByItself(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first := h.finished(object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 40}, "max_charge_microusd": "4000"})
+	next := h.continued(t, first, "6000")
+	var chain api.ChainExport
+	h.send("GET", "/v1/runs/"+first+"/export?format=summary&include_resumed=true", nil).want(t, 200).into(t, &chain)
+	var runs [2]api.ExportSummary
+	var want api.BillingSnapshot
+	var charged usd.Micro
+	for i, id := range []string{first, next.ID} {
+		h.send("GET", "/v1/runs/"+id+"/export?format=summary", nil).want(t, 200).into(t, &runs[i])
+		b := runs[i].BillingSnapshot
+		want.AsOf, want.CapMicrousd, want.SpendMicrousd = b.AsOf, want.CapMicrousd+b.CapMicrousd, want.SpendMicrousd+b.SpendMicrousd
+		charged += *b.ChargedMicrousd
+		if c := chain.Runs[i]; c.RunID != id || c.SpendMicrousd != b.SpendMicrousd || c.SpendMicrousd == 0 || c.ResultVersion != runs[i].ResultVersion || *c.TerminalReason != *runs[i].Summary.TerminalReason {
+			t.Errorf("run %d of the chain is %+v", i, c)
+		}
+	}
+	want.ChargedMicrousd = &charged
+	if d := cmp.Diff(want, chain.BillingSnapshot); d != "" {
+		t.Error("the bill is not the sum of the runs:", d)
+	}
+	if chain.WorkspaceID != runs[1].WorkspaceID || chain.TargetKind != api.ManagedKind || *chain.TerminalReason != "spending_cap" || chain.Chain.Status != api.StatusPartial {
+		t.Errorf("the chain is of workspace %q, kind %q, ended %v as %s", chain.WorkspaceID, chain.TargetKind, chain.TerminalReason, chain.Chain.Status)
+	}
+	if d := cmp.Diff(runs[1].Profiles, chain.Profiles); d != "" {
+		t.Error("the figures are not those of the newest run, which has every task:", d)
+	}
+	for _, format := range []string{"html", "md", "junit"} {
+		page := html.UnescapeString(string(h.send("GET", "/v1/runs/"+first+"/export?include_resumed=true&format="+format, nil).want(t, 200).body))
+		for _, s := range []string{"original + 1 resume", next.ID, report.Dollars(want.SpendMicrousd), report.Dollars(want.CapMicrousd), chain.Checksum} {
+			if !strings.Contains(page, s) {
+				t.Errorf("%s does not say %q", format, s)
+			}
+		}
+	}
 }
 
 // A reused answer that was graded again and got another score: the chain warns
@@ -158,6 +203,15 @@ func TestChain_CHN10_Mismatch(t *testing.T) {
 	c := chain()
 	if c.Complete || c.Chain.Complete || !cmp.Equal(c.Warnings, []api.ChainWarning{{Code: api.ReuseScoreMismatch}}) {
 		t.Errorf("complete %t and %t, %v", c.Complete, c.Chain.Complete, c.Warnings)
+	}
+	var summary api.ChainExport
+	h.send("GET", "/v1/runs/"+first+"/export?format=summary&include_resumed=true", nil).want(t, 200).into(t, &summary)
+	if len(summary.ReuseScoreMismatch) != 1 || summary.ReuseScoreMismatch[0].TaskID != nil || summary.Complete || len(summary.Warnings) != 1 {
+		t.Errorf("the summary, which names no task, says %+v, %v", summary.ReuseScoreMismatch, summary.Warnings)
+	}
+	page := html.UnescapeString(string(h.send("GET", "/v1/runs/"+first+"/export?format=html&include_resumed=true", nil).want(t, 200).body))
+	if !strings.Contains(page, "A reused answer got another score") || !strings.Contains(page, "original + 1 resume, not complete") {
+		t.Error("the page does not warn")
 	}
 	if len(c.ReuseScoreMismatch) != 1 || *c.ReuseScoreMismatch[0].TaskID == "" || c.ReuseScoreMismatch[0].Original != reused[0].Score || *c.ReuseScoreMismatch[0].Replayed != other {
 		t.Errorf("%+v", c.ReuseScoreMismatch)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -60,11 +59,12 @@ type Answers interface {
 	Billed(context.Context, core.Scope, core.RunID, int, int) ([]history.BilledCall, error)
 }
 
-// Chains knows the continuations of runs. Write writes the result of the chain
-// that ends with a run, from the run's own export; without samples for nil.
+// Chains knows the continuations of runs. Result is that of the chain that ends
+// with a run, without samples, from the run's own export; withTasks says that it
+// may name tasks.
 type Chains interface {
 	Newest(context.Context, core.Scope, core.RunID) (core.RunID, error)
-	Write(context.Context, core.Scope, api.Export, iter.Seq2[api.ExportSample, error], io.Writer) error
+	Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (*api.ChainExport, error)
 }
 
 // Connections keeps users' own endpoints.

@@ -133,6 +133,77 @@ func TestTraces_ComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
+// However many spans come together, and however much they hold: each comes back
+// by itself, in its page, and when another takes its place.
+func TestTraces_ContentsThatStandTogether(t *testing.T) {
+	t.Parallel()
+	const parts, step = 3, 50 // deliveries, and spans of each
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		var want []core.Span
+		for i := range parts * step {
+			want = append(want, core.Span{
+				ID: fmt.Sprintf("s%03d", i), Kind: core.SpanTool, Name: "look", Status: core.TraceOK, Start: int64(10 + i), End: int64(1_000 + i),
+				Input: json.RawMessage(fmt.Sprintf(`{"q":"%d %s"}`, i, strings.Repeat("x", 3_000*(i%3)))), Output: json.RawMessage(fmt.Sprint(i)), Attributes: json.RawMessage(`{"a":1}`),
+			})
+		}
+		want[7].Input, want[8].Output, want[9].Attributes, want[9].Input, want[9].Output = nil, nil, nil, nil, nil
+		for from := 0; from < len(want); from += step {
+			d.write(st, arrival("a", slices.Clone(want[from:from+step])...))
+		}
+		d.write(st, arrival("a", slices.Clone(want[:2*step])...)) // again, cut elsewhere
+		want[70].End, want[70].Output = 5_000, json.RawMessage(`"later"`)
+		d.write(st, arrival("a", want[70], want[71]))
+		tr := d.only(st)
+		var back []core.Span
+		for after := (*traces.SpanPlace)(nil); ; {
+			page, err := st.Spans(ctx, scope, tr.ID, after, 40)
+			d.check(err)
+			back = append(back, page...)
+			if len(page) < 40 {
+				break
+			}
+			after = &traces.SpanPlace{Start: page[39].Start, ID: page[39].ID}
+		}
+		if diff := cmp.Diff(want, back, asText); diff != "" {
+			t.Error(diff)
+		}
+		for _, i := range []int{0, 7, 70, 149} {
+			if _, one, err := st.Step(ctx, scope, tr.ID, want[i].ID); err != nil || cmp.Diff(want[i], one, asText) != "" {
+				t.Errorf("step %d: %v\n%s", i, err, cmp.Diff(want[i], one, asText))
+			}
+		}
+		var alone, shares int
+		d.check(d.raw.QueryRow(`SELECT count(*) FROM spans WHERE share = 0`).Scan(&alone))
+		d.check(d.raw.QueryRow(`SELECT count(*) FROM trace_shares`).Scan(&shares))
+		if alone != 0 || shares < 2*parts || shares > 5*parts {
+			t.Errorf("%d spans alone, %d shares", alone, shares)
+		}
+	})
+}
+
+// A span that was kept before contents stood together is read as it stands.
+func TestTraces_FromBeforeContentsStoodTogether(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx, st := context.Background(), d.agents()
+		one := core.Span{ID: "r", Kind: core.SpanTool, Name: "n", Status: core.TraceOK, Start: 1, End: 2, Input: json.RawMessage(`{"q":"` + strings.Repeat("y", 500) + `"}`)}
+		d.write(st, arrival("a", one)) // alone, as each was
+		var share int
+		d.check(d.raw.QueryRow(`SELECT share FROM spans`).Scan(&share))
+		two := one
+		two.ID, two.Start = "s", 2
+		three := two
+		three.ID, three.Start = "t", 3
+		d.write(st, arrival("a", two, three))
+		back, err := st.Spans(ctx, scope, d.only(st).ID, nil, 10)
+		d.check(err)
+		if diff := cmp.Diff([]core.Span{one, two, three}, back, asText); diff != "" || share != 0 {
+			t.Error(share, diff)
+		}
+	})
+}
+
 // Spans that come again, in whatever order and pieces, change nothing.
 func TestTraces_WhatComesTwiceIsKeptOnce(t *testing.T) {
 	t.Parallel()
@@ -193,8 +264,11 @@ func TestTraces_ListsByEveryFilter(t *testing.T) {
 		d.connection(st, "c2", core.TraceSDK)
 		for i := range 7 {
 			s := core.Span{ID: "r", Kind: core.SpanModel, Name: fmt.Sprintf("Order 1%d%%_", i), Status: core.TraceOK, Start: int64(100 * (i / 2)), End: int64(100*(i/2) + 10*i), Model: fmt.Sprint("m", i)}
-			if i == 3 {
+			switch i {
+			case 3:
 				s.Status = core.TraceError
+			case 5:
+				s.Name += " Öl"
 			}
 			d.write(st, arrival(fmt.Sprint("t", i), s))
 		}
@@ -211,6 +285,9 @@ func TestTraces_ListsByEveryFilter(t *testing.T) {
 			{"a status", traces.Filter{Status: core.TraceError}, "t3"},
 			{"a name", traces.Filter{Name: "buy"}, "t0"},
 			{"a part of a name", traces.Filter{Query: "oRDER 14"}, "t4"},
+			{"letters of other alphabets", traces.Filter{Query: "öL"}, "t5"},
+			{"a part of a name, a status and a connection", traces.Filter{Query: "order", Status: core.TraceError, Connection: "c1"}, "t3"},
+			{"a part that no name has", traces.Filter{Query: "nowhere"}, ""},
 			{"a percent sign is itself", traces.Filter{Query: "1%_"}, "t1"},
 			{"from and to", traces.Filter{From: 100, To: 200}, "t3 t2"},
 			{"a model", traces.Filter{Model: "m5"}, "t5"},
@@ -266,7 +343,7 @@ func TestTraces_GoWithAllOfTheirContent(t *testing.T) {
 		if n, err := st.Expire(ctx); n != 1 || err != nil {
 			t.Errorf("expired %d, %v", n, err)
 		}
-		for _, table := range []string{"traces", "spans", "trace_contents"} {
+		for _, table := range []string{"traces", "spans", "trace_shares", "trace_contents"} {
 			var n int
 			d.check(d.raw.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n))
 			if n != 0 {

@@ -28,10 +28,10 @@ func (c *compareCmd) again(args []string) error {
 	switch {
 	case len(args) > 0:
 		return &argv.UsageError{Message: "--archive names what is compared; runs have no place beside it"}
-	case f.evidence || f.withoutRaw || f.stats:
-		return &argv.UsageError{Message: "a saved comparison is made again as it was; --evidence, --without-raw and --stats have no place beside --archive"}
+	case f.evidence || f.withoutRaw || f.stats || f.resumed:
+		return &argv.UsageError{Message: "a saved comparison is made again as it was; --evidence, --without-raw, --stats and --include-resumed have no place beside --archive"}
 	}
-	doc, name, err := readArchive(c.path(c.archive))
+	doc, name, err := c.readArchive(c.path(c.archive))
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *compareCmd) render(doc api.Comparison) error {
 const maxDocument = 64 << 20
 
 // readArchive reads a folder, or the file NAME.json with its sources beside it.
-func readArchive(name string) (doc api.Comparison, file string, err error) {
+func (c *compareCmd) readArchive(name string) (doc api.Comparison, file string, err error) {
 	file = name
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		file = filepath.Join(name, document)
@@ -96,10 +96,7 @@ func readArchive(name string) (doc api.Comparison, file string, err error) {
 	folder := filepath.Dir(file)
 	var members []comparison.Member
 	for _, s := range doc.Series {
-		files := []api.ComparedSource{s.Source}
-		if s.Scores != nil {
-			files = append(files, *s.Scores)
-		}
+		files := sourcesOf(s)
 		m, err := member(func(p string) (io.ReadCloser, error) { return checked(folder, p, files) }, files)
 		if err != nil {
 			return doc, file, err
@@ -114,7 +111,7 @@ func readArchive(name string) (doc api.Comparison, file string, err error) {
 	if err != nil {
 		return doc, file, changed(file, err.Error())
 	}
-	if same, err := sameJSON(made, doc); err != nil || !same {
+	if same, err := says(made, b, doc.CLIVersion == c.Version); err != nil || !same {
 		return doc, file, changed(file, "its figures are not those that its sources give (it was made by version "+doc.CLIVersion+")")
 	}
 	return made, file, nil
@@ -182,11 +179,58 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-func sameJSON(a, b any) (bool, error) {
-	x, err := json.Marshal(a)
+// says holds a saved comparison to the one that is made of its sources again:
+// whatever it says, that one must say too. It may say less, as it does when an
+// older version saved it, and words of another version may be others.
+func says(made api.Comparison, saved []byte, words bool) (bool, error) {
+	again, err := json.Marshal(made)
 	if err != nil {
 		return false, err
 	}
-	y, err := json.Marshal(b)
-	return bytes.Equal(x, y), err
+	var x, y any
+	if x, err = tree(again); err != nil {
+		return false, err
+	}
+	if y, err = tree(saved); err != nil {
+		return false, err
+	}
+	return within(y, x, words), nil
+}
+
+func tree(b []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}
+
+// within says whether all of a stands in b. A member that b does not have is of a
+// newer version, and nothing is made of it.
+func within(a, b any, words bool) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			return false
+		}
+		for k, v := range x {
+			w, known := y[k]
+			if known && (words || k != "detail") && !within(v, w, words) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !within(x[i], y[i], words) {
+				return false
+			}
+		}
+		return true
+	}
+	return a == b
 }

@@ -29,7 +29,7 @@ import (
 type Flags struct {
 	formats, output      string
 	evidence, withoutRaw bool
-	stats                bool
+	stats, resumed       bool
 	look                 data.Look
 	set                  *argv.Flags
 }
@@ -80,10 +80,12 @@ func Compare(a *command.App) *argv.Command {
 	c := &compareCmd{App: a}
 	fs := argv.NewFlags("compare")
 	c.flags.Declare(fs)
+	fs.Bool(&c.flags.resumed, "include-resumed", "each run with its resumes as one series (SOB Text)")
+	fs.Bool(&c.flags.resumed, "chain", "the same as --include-resumed").Rare()
 	fs.String(&c.archive, "archive", "PATH", "check a saved comparison and show it again").Rare()
 	return &argv.Command{
 		Name: "compare", Args: "RUN...", Short: "Lay finished runs of the same tasks side by side",
-		Long: "Takes 1 to 8 finished runs of the same benchmark version, data, tasks and output\nformat, and saves comparison.json with the exports it is made of in a new,\nprivate folder. Nothing is graded again, and without --stats no difference,\ninterval or winner is computed. With --evidence the files hold answers: keep\nthem private.",
+		Long: "Takes 1 to 8 finished runs of the same benchmark version, data, tasks and output\nformat, and saves comparison.json with the exports it is made of in a new,\nprivate folder. Nothing is graded again, and without --stats no difference,\ninterval or winner is computed. With --evidence the files hold answers: keep\nthem private. --include-resumed follows each run to its newest resume.\n\nWhat was saved stays as it is, whatever version comes later: compare --archive\nchecks it offline, shows it again, and renders it anew into another file.",
 		Examples: []string{
 			"evalrouter compare 3f2a9c 77b01e",
 			"evalrouter compare 3f2a9c 77b01e --format html --output my-comparison --stats",
@@ -140,7 +142,7 @@ func Save(ctx context.Context, a *command.App, f *Flags, w Work) error {
 				p.Line("Saved %s", f.Path)
 			}
 		}
-		p.Next("evalrouter results " + command.Short(w.Runs[0]))
+		p.Next("evalrouter results "+command.Short(w.Runs[0]), "evalrouter compare --archive "+command.ShellWord(to.shown(a, files[0].Path)))
 	})
 	f.look.Show(a, files[0].Path)
 	return err
@@ -160,10 +162,14 @@ type file struct {
 
 const kindReport = "comparison"
 
-// refused gives a mismatch its code.
-func refused(err error) error {
+// refused gives a mismatch its code, and a run that is no chain the command without
+// the flag.
+func (s *saving) refused(err error) error {
 	var no *comparison.Mismatch
-	if errors.As(err, &no) {
+	switch {
+	case errors.Is(err, api.ResumeUnsupported):
+		return command.WithNext(err, s.Again(command.Edit{Drop: data.ChainFlags(), Switches: data.ChainFlags()}))
+	case errors.As(err, &no):
 		return command.WithNext(&flow.Error{Code: api.CompareMismatch, Message: no.Message, Facts: []string{"nothing was compared or saved"}}, "evalrouter status")
 	}
 	return err

@@ -21,6 +21,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
 )
 
 // target is where a comparison goes: a new folder, or a file with a folder of
@@ -105,10 +106,14 @@ func (s *saving) save(ctx context.Context, client *evalrouter.Client) (api.Compa
 		return api.Comparison{}, nil, s.unwritable(err)
 	}
 	var members []comparison.Member
+	get := s.fetch
+	if s.flags.resumed {
+		get = s.fetchChain
+	}
 	for _, id := range s.work.Runs {
-		m, err := s.fetch(ctx, client, id)
+		m, err := get(ctx, client, id)
 		if err != nil {
-			return api.Comparison{}, nil, err
+			return api.Comparison{}, nil, s.refused(err)
 		}
 		members = append(members, m)
 	}
@@ -116,7 +121,7 @@ func (s *saving) save(ctx context.Context, client *evalrouter.Client) (api.Compa
 		GeneratedAt: s.Now(), Version: s.Version, GroupID: s.work.Group, Evidence: s.flags.evidence, WithoutRaw: s.flags.withoutRaw, Statistics: s.flags.stats,
 	})
 	if err != nil {
-		return doc, nil, refused(err)
+		return doc, nil, s.refused(err)
 	}
 	if err := s.write(doc); err != nil {
 		return doc, nil, err
@@ -125,61 +130,123 @@ func (s *saving) save(ctx context.Context, client *evalrouter.Client) (api.Compa
 	return doc, files, err
 }
 
+// wanted is one export to download, and what its file is called.
+type wanted struct {
+	run, kind, name string
+	evalrouter.ExportQuery
+}
+
 // fetch downloads what is compared of one run and reads it from the disk.
 func (s *saving) fetch(ctx context.Context, client *evalrouter.Client, id string) (comparison.Member, error) {
 	format, kind := s.flags.export()
-	ext := ".summary.json"
+	first := wanted{id, kind, id + ".summary.json", evalrouter.ExportQuery{Format: format}}
 	if kind == api.SourceFull {
-		ext = ".json"
+		first.name = id + ".json"
 	}
-	src, err := s.download(ctx, client, id, format, kind, ext)
+	list := []wanted{first}
+	if s.flags.stats {
+		list = append(list, scores(id, 0))
+	}
+	files, err := s.download(ctx, client, list)
 	if err != nil {
 		return comparison.Member{}, err
 	}
-	files := []api.ComparedSource{src}
-	if s.flags.stats {
-		scores, err := s.download(ctx, client, id, evalrouter.FormatScores, api.SourceScores, ".scores.jsonl")
-		if err != nil {
-			return comparison.Member{}, err
+	return member(s.opened, files)
+}
+
+func scores(id string, version int) wanted {
+	return wanted{id, api.SourceScores, id + ".scores.jsonl", evalrouter.ExportQuery{Format: evalrouter.FormatScores, Version: version}}
+}
+
+// fetchChain downloads what is compared of a run with its resumes. The chain's
+// export says which results of which runs it was made of, and only these are
+// downloaded besides: a resume that begins meanwhile changes nothing.
+func (s *saving) fetchChain(ctx context.Context, client *evalrouter.Client, id string) (m comparison.Member, err error) {
+	q := evalrouter.ExportQuery{Format: evalrouter.FormatSummary, IncludeResumed: true}
+	files, err := s.download(ctx, client, []wanted{{id, api.SourceChain, id + ".chain.json", q}})
+	if err != nil {
+		return m, err
+	}
+	if m, err = member(s.opened, files); err != nil {
+		return m, err
+	}
+	var list []wanted
+	runs := m.Chain.Runs
+	if s.flags.evidence || s.flags.withoutRaw {
+		for _, r := range runs {
+			list = append(list, wanted{r.RunID, api.SourceFull, r.RunID + ".json", evalrouter.ExportQuery{Format: evalrouter.FormatJSON, Version: r.ResultVersion}})
 		}
-		files = append(files, scores)
 	}
-	return member(func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(s.stage, sources, path.Base(p))) }, files)
+	if s.flags.stats {
+		newest := runs[len(runs)-1]
+		list = append(list, scores(newest.RunID, newest.ResultVersion))
+	}
+	more, err := s.download(ctx, client, list)
+	if err != nil {
+		return m, err
+	}
+	return member(s.opened, append(files, more...))
 }
 
-func (s *saving) download(ctx context.Context, client *evalrouter.Client, id, format, kind, ext string) (api.ComparedSource, error) {
-	name := id + ext
-	info, err := client.Runs.ExportFile(ctx, id, evalrouter.ExportQuery{Format: format}, filepath.Join(s.stage, sources, name), false)
-	if errors.Is(err, api.RunNotFinished) {
-		return api.ComparedSource{}, command.WithNext(err, "evalrouter wait "+id)
-	}
-	return api.ComparedSource{Path: path.Join(s.to.inside(), name), SHA256: info.SHA256, Bytes: info.Bytes, Kind: kind}, err
+func (s *saving) opened(name string) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(s.stage, sources, path.Base(name)))
 }
 
-// member reads the saved exports of one run.
+func (s *saving) download(ctx context.Context, client *evalrouter.Client, list []wanted) (out []api.ComparedSource, err error) {
+	for _, w := range list {
+		if !filepath.IsLocal(w.name) || filepath.Base(w.name) != w.name {
+			return nil, fmt.Errorf("export run %s: the service names a run that is no file", w.run)
+		}
+		info, err := client.Runs.ExportFile(ctx, w.run, w.ExportQuery, filepath.Join(s.stage, sources, w.name), false)
+		if errors.Is(err, api.RunNotFinished) {
+			return nil, command.WithNext(err, "evalrouter wait "+data.Unfinished(err, w.run))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, api.ComparedSource{Path: path.Join(s.to.inside(), w.name), SHA256: info.SHA256, Bytes: info.Bytes, Kind: w.kind})
+	}
+	return out, nil
+}
+
+// member reads the saved exports of one run, or of one chain: its own comes before
+// those of its runs.
 func member(open func(string) (io.ReadCloser, error), files []api.ComparedSource) (m comparison.Member, err error) {
 	for _, f := range files {
 		r, err := open(f.Path)
 		if err != nil {
 			return m, fmt.Errorf("open %s: %w", f.Path, err)
 		}
-		switch f.Kind {
-		case api.SourceScores:
-			m.ScoresFile = &f
-			m.Scores, err = comparison.ReadScores(r)
-		case api.SourceFull:
-			m.Source = f
-			m.Summary, m.Tasks, err = comparison.ReadFull(r)
-		default:
-			m.Source = f
-			m.Summary, err = comparison.ReadSummary(r)
-		}
+		err = read(&m, f, r)
 		r.Close()
 		if err != nil {
 			return m, fmt.Errorf("read %s: %w", f.Path, err)
 		}
 	}
 	return m, nil
+}
+
+func read(m *comparison.Member, f api.ComparedSource, r io.Reader) (err error) {
+	switch {
+	case f.Kind == api.SourceScores:
+		m.ScoresFile = &f
+		m.Scores, err = comparison.ReadScores(r)
+	case f.Kind == api.SourceChain:
+		m.Source = f
+		m.Summary, m.Chain, err = comparison.ReadChain(r)
+	case f.Kind == api.SourceFull && m.Chain != nil:
+		one, tasks, err := comparison.ReadFull(r)
+		m.Tasks = tasks
+		m.Runs = append(m.Runs, comparison.ChainMember{Source: f, Run: one.RunID, Version: one.ResultVersion, Tasks: tasks})
+		return err
+	case f.Kind == api.SourceFull:
+		m.Source = f
+		m.Summary, m.Tasks, err = comparison.ReadFull(r)
+	default:
+		m.Source = f
+		m.Summary, err = comparison.ReadSummary(r)
+	}
+	return err
 }
 
 // write puts the document, and the page if it is wanted, into the stage.
@@ -282,12 +349,32 @@ func (s *saving) publishFile(doc api.Comparison) (out []file, err error) {
 	return append(out, kept(doc, filepath.Dir(s.to.file))...), nil
 }
 
+// sourcesOf are the files that a series was made of, a chain's own first.
+func sourcesOf(s api.ComparisonSeries) []api.ComparedSource {
+	out := append([]api.ComparedSource{s.Source}, s.Members...)
+	if s.Scores != nil {
+		out = append(out, *s.Scores)
+	}
+	return out
+}
+
+// shown is what of a saved comparison one names to look at it again, as one would
+// type it here.
+func (t target) shown(a *command.App, saved string) string {
+	if t.file == "" {
+		saved = filepath.Dir(saved)
+	}
+	if rel, err := filepath.Rel(a.Term.Dir, saved); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return saved
+}
+
 // kept are the saved sources of a comparison.
 func kept(doc api.Comparison, folder string) (out []file) {
 	for _, s := range doc.Series {
-		out = append(out, file{filepath.Join(folder, filepath.FromSlash(s.Source.Path)), s.Source.Kind})
-		if s.Scores != nil {
-			out = append(out, file{filepath.Join(folder, filepath.FromSlash(s.Scores.Path)), s.Scores.Kind})
+		for _, x := range sourcesOf(s) {
+			out = append(out, file{filepath.Join(folder, filepath.FromSlash(x.Path)), x.Kind})
 		}
 	}
 	return out

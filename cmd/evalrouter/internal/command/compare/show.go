@@ -15,13 +15,24 @@ import (
 
 // show is a comparison for people: one row a run, then what was asked for.
 func show(p *term.Page, a *command.App, c api.Comparison) {
-	p.Line("%s, %s", c.Benchmark.ProfileID, tasks(c.Benchmark))
+	p.Line("%s, %s%s", c.Benchmark.ProfileID, tasks(c.Benchmark), variant(c))
 	rows(p, a, c.Series, columns())
 	for _, s := range c.Series {
+		if s.Chain != nil {
+			score, _ := report.ScoreWords(s.Headline)
+			p.Line("%s is %s: %s, %s of %s graded", s.Label, s.Chain.Label, score, command.Thousands(s.Coverage.Graded), command.Count(s.Coverage.Planned, "task"))
+		}
 		if s.Partial {
 			p.Line("%s is partial: %s", s.Label, strings.ReplaceAll(strings.Join(s.PartialReasons, ", "), "_", " "))
 		}
+		if w := report.UnscoredWords(s.Unscored); w != "" {
+			if e := report.CodeWords(s.ErrorCounts); e != "" && !strings.Contains(w, e) {
+				w += "; errors by code: " + e
+			}
+			p.Line("%s without a score, and in no figure: %s", s.Label, w)
+		}
 	}
+	figures(p, a, c.Series)
 	if e := c.Evidence; e != nil {
 		p.Line("Graders %s, graded tasks %s", e.GraderVersions, e.TaskSets)
 	}
@@ -47,6 +58,45 @@ func rows[T any](p *term.Page, a *command.App, data []T, cols []table.Column[T])
 		return
 	}
 	command.ShowTable(p, lines)
+}
+
+// variant is how SOB asked for answers, which all series share.
+func variant(c api.Comparison) string {
+	for _, s := range c.Series {
+		if s.Model.Variant != "" {
+			return ", generation variant " + s.Model.Variant
+		}
+	}
+	return ""
+}
+
+// figures are what was kept of each chain, with its own counts.
+func figures(p *term.Page, a *command.App, all []api.ComparisonSeries) {
+	type row struct {
+		label string
+		m     api.MetricRecord
+	}
+	var list []row
+	for _, s := range all {
+		for _, m := range s.Metrics {
+			list = append(list, row{s.Label, m})
+		}
+	}
+	word := func(i int) func(row) string {
+		return func(r row) string {
+			value, of, interval := report.MetricWords(r.m)
+			return [...]string{value, of, interval}[i]
+		}
+	}
+	if len(list) > 0 {
+		rows(p, a, list, []table.Column[row]{
+			{Name: "series", Whole: true, Text: func(r row) string { return r.label }},
+			{Name: "figure", Text: func(r row) string { return r.m.Name }},
+			{Name: "value", Whole: true, Right: true, Text: word(0)},
+			{Name: "of tasks", Whole: true, Right: true, Text: word(1)},
+			{Name: "interval", Whole: true, Text: word(2)},
+		})
+	}
 }
 
 func columns() []table.Column[api.ComparisonSeries] {

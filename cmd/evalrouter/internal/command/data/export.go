@@ -62,6 +62,9 @@ func (c *exportCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.resumed && c.version != 0 {
+		return &argv.UsageError{Message: "a chain has the newest result of each of its runs; --version has no place beside --include-resumed"}
+	}
 	id, err := c.OneRun(ctx, args)
 	if err != nil {
 		return err
@@ -76,17 +79,17 @@ func (c *exportCmd) exec(ctx context.Context, args []string) error {
 	var files []saved
 	for _, f := range formats {
 		s, err := c.save(ctx, client.Runs, id, f, len(formats) > 1)
-		if errors.Is(err, api.RunNotFinished) {
-			return command.WithNext(err, "evalrouter wait "+id)
-		}
 		if err != nil {
-			return err
+			return c.advise(err, id)
 		}
 		files = append(files, s)
 	}
 	err = c.Value(map[string]any{"run_id": id, "files": files}, func(p *term.Page) {
 		for _, f := range files {
 			p.Line("Saved %s", f.Path)
+		}
+		if c.resumed {
+			p.Next("evalrouter compare " + command.Short(id) + " --include-resumed")
 		}
 	})
 	c.look.Show(c.App, files[0].Path)
@@ -107,11 +110,21 @@ func (c *exportCmd) toStdout(ctx context.Context, runs *evalrouter.Runs, id stri
 		return &argv.UsageError{Message: "stdout is a terminal, and an export holds text of a model as it came; send it to a pipe or name a file"}
 	}
 	_, err := runs.Export(ctx, id, evalrouter.ExportQuery{Format: formats[0], Version: c.version, IncludeResumed: c.resumed}, c.Term.Out)
-	if errors.Is(err, api.RunNotFinished) {
-		return command.WithNext(err, "evalrouter wait "+id)
+	return c.advise(err, id)
+}
+
+func (c *exportCmd) advise(err error, id string) error {
+	switch {
+	case errors.Is(err, api.RunNotFinished):
+		return command.WithNext(err, "evalrouter wait "+Unfinished(err, id))
+	case c.resumed && errors.Is(err, api.ResumeUnsupported):
+		return command.WithNext(err, c.Again(command.Edit{Drop: ChainFlags(), Switches: ChainFlags()}))
 	}
 	return err
 }
+
+// ChainFlags are the names of the flag that takes a run with its resumes.
+func ChainFlags() []string { return []string{"include-resumed", "chain"} }
 
 func (c *exportCmd) parseFormats() ([]string, error) {
 	formats := strings.Split(c.formats, ",")
@@ -248,4 +261,16 @@ func (c *exportCmd) path(id, format string, several bool) (path string, exact bo
 		return strings.TrimSuffix(out, filepath.Ext(out)) + "." + ext, true, nil
 	}
 	return out, true, nil
+}
+
+// Unfinished is the run that has not finished, as the service says: of a chain the
+// newest, which nobody named.
+func Unfinished(err error, named string) string {
+	var call *evalrouter.Error
+	if errors.As(err, &call) {
+		if id, ok := call.Details["run_id"].(string); ok && id != "" {
+			return id
+		}
+	}
+	return named
 }

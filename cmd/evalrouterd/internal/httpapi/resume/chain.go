@@ -1,25 +1,19 @@
 package resume
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
+	"slices"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
-
-// chainFamily is the family whose chains are one series: its native summary is
-// derived again from the answers themselves.
-const chainFamily = "sob-text"
 
 // chained is a chain as it stands.
 type chained struct {
@@ -27,6 +21,7 @@ type chained struct {
 	runs   []api.ChainRun
 	newest core.Run
 	graded int
+	money  core.Money
 	wrong  []core.Mismatch
 }
 
@@ -54,7 +49,7 @@ func supported(q core.Quote) (bool, string) {
 	if ok, reason := q.Profile.Resumable(); !ok {
 		return false, reason
 	}
-	return q.Profile.Family == chainFamily, "family"
+	return q.Profile.Family == api.ChainFamily, "family"
 }
 
 // read follows a run to its newest continuation.
@@ -63,6 +58,11 @@ func (h *Handlers) read(ctx context.Context, sc core.Scope, id core.RunID) (c ch
 	if err != nil {
 		return c, err
 	}
+	return h.chained(ctx, sc, ids)
+}
+
+// chained reads the runs of a chain, or its first ones.
+func (h *Handlers) chained(ctx context.Context, sc core.Scope, ids []core.RunID) (c chained, err error) {
 	c.record = api.ChainRecord{RootRunID: string(ids[0]), NewestRunID: string(ids[len(ids)-1]), RunIDs: lineage.IDs(ids), Complete: true}
 	decided, err := h.Chains.Decided(ctx, sc, ids[len(ids)-1])
 	if err != nil {
@@ -80,7 +80,11 @@ func (h *Handlers) read(ctx context.Context, sc core.Scope, id core.RunID) (c ch
 			if err != nil {
 				return c, err
 			}
-			one.ResultVersion = res.Version
+			one.ResultVersion, one.SpendMicrousd = res.Version, res.Money.Charged+res.Money.Metered
+			one.TerminalReason = optional.Text(res.Reason)
+			c.money.Cap += res.Money.Cap
+			c.money.Charged += res.Money.Charged
+			c.money.Metered += res.Money.Metered
 		} else {
 			c.record.Complete = false
 		}
@@ -120,46 +124,28 @@ func label(runs int) string {
 	return fmt.Sprintf("original + %d resumes", runs-1)
 }
 
-// Write writes a chain's result from the export of its newest run, which holds
-// every task as the one run decided it that graded it.
-func (h *Handlers) Write(ctx context.Context, sc core.Scope, head api.Export, samples iter.Seq2[api.ExportSample, error], out io.Writer) error {
-	c, err := h.read(ctx, sc, core.RunID(head.RunID))
+// Result is the result of the chain that ends with a run, from the run's export,
+// which holds every task as the one run decided it that graded it. It names tasks
+// only where that export may, and where it is asked to.
+func (h *Handlers) Result(ctx context.Context, sc core.Scope, newest api.Export, withTasks bool) (*api.ChainExport, error) {
+	ids, err := h.Chains.Chain(ctx, sc, core.RunID(newest.RunID))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	doc, err := json.Marshal(document(c, head))
+	// A run that was resumed while it was exported is the last one all the same.
+	c, err := h.chained(ctx, sc, ids[:slices.Index(ids, core.RunID(newest.RunID))+1])
 	if err != nil {
-		return fmt.Errorf("encode chain: %w", err)
+		return nil, err
 	}
-	if samples == nil {
-		_, err := out.Write(append(doc, '\n'))
-		return err
-	}
-	w := bufio.NewWriterSize(out, 64<<10)
-	w.Write(bytes.TrimSuffix(doc, []byte("}")))
-	w.WriteString(`,"samples":[`)
-	sep := "\n"
-	for s, err := range samples {
-		if err != nil {
-			return err
-		}
-		line, err := json.Marshal(s)
-		if err != nil {
-			return fmt.Errorf("encode task: %w", err)
-		}
-		w.WriteString(sep)
-		w.Write(line)
-		sep = ",\n"
-	}
-	w.WriteString("\n]}\n")
-	return w.Flush()
+	return document(c, newest, withTasks && newest.ExportPolicy.Answers != "withheld")
 }
 
-func document(c chained, head api.Export) api.ChainExport {
-	out := api.ChainExport{
-		Schema: api.ChainExportSchema, Chain: c.record, Label: label(len(c.runs)), Runs: c.runs, GeneratedAt: head.GeneratedAt, Identities: head.Identities,
-		Model: head.Model, Reasoning: head.Reasoning, Profiles: head.Profiles, Planned: c.newest.Planned, Graded: c.graded, ErrorCounts: map[string]int{},
-		Unscored: []api.PendingReason{}, ReuseScoreMismatch: []api.ReuseMismatch{}, Warnings: []api.ChainWarning{}, Complete: c.record.Complete, ExportPolicy: head.ExportPolicy,
+func document(c chained, head api.Export, withTasks bool) (*api.ChainExport, error) {
+	out := &api.ChainExport{
+		Schema: api.ChainExportSchema, Chain: c.record, Label: label(len(c.runs)), Runs: c.runs, WorkspaceID: head.WorkspaceID, GeneratedAt: head.GeneratedAt, TargetKind: head.TargetKind,
+		Identities: head.Identities, Model: head.Model, Reasoning: head.Reasoning, Profiles: head.Profiles, Planned: c.newest.Planned, Graded: c.graded, ErrorCounts: map[string]int{},
+		Unscored: []api.PendingReason{}, ReuseScoreMismatch: []api.ReuseMismatch{}, Warnings: []api.ChainWarning{}, Complete: c.record.Complete,
+		TerminalReason: head.Summary.TerminalReason, BillingSnapshot: c.billing(head.BillingSnapshot), ExportPolicy: head.ExportPolicy,
 	}
 	for _, p := range head.Profiles {
 		for code, n := range p.ErrorCounts {
@@ -175,7 +161,7 @@ func document(c chained, head api.Export) api.ChainExport {
 	out.Unscored = lineage.Reasons(rest)
 	for _, m := range c.wrong {
 		one := api.ReuseMismatch{Original: m.Original, Replayed: m.Replayed}
-		if head.ExportPolicy.Answers != "withheld" {
+		if withTasks {
 			one.TaskID = &m.TaskID
 		}
 		out.ReuseScoreMismatch = append(out.ReuseScoreMismatch, one)
@@ -183,16 +169,25 @@ func document(c chained, head api.Export) api.ChainExport {
 	if len(c.wrong) > 0 {
 		out.Warnings = append(out.Warnings, api.ChainWarning{Code: api.ReuseScoreMismatch})
 	}
-	out.Checksum = checksum(out)
+	var err error
+	out.Checksum, err = checksum(out)
+	return out, err
+}
+
+// billing adds up what the runs of a chain were given and what they cost. It is
+// as of the newest one.
+func (c chained) billing(newest api.BillingSnapshot) api.BillingSnapshot {
+	out := api.BillingSnapshot{AsOf: newest.AsOf, Pending: newest.Pending, CapMicrousd: c.money.Cap, SpendMicrousd: c.money.Charged + c.money.Metered}
+	out.ChargedMicrousd = &c.money.Charged
 	return out
 }
 
 // checksum is the SHA-256 of the document with an empty checksum.
-func checksum(doc api.ChainExport) string {
+func checksum(doc *api.ChainExport) (string, error) {
 	b, err := json.Marshal(doc)
 	if err != nil {
-		return "" // the document is not written either
+		return "", fmt.Errorf("encode chain: %w", err)
 	}
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:]), nil
 }

@@ -28,6 +28,8 @@ const (
 	maxSent     = 8 << 20
 	maxInflated = 32 << 20
 	maxRate     = 32 << 20
+	// keptSlot is how much memory stays with a slot.
+	keptSlot = 4 << 20
 )
 
 type exportInput struct {
@@ -86,13 +88,14 @@ func (h *Handlers) receive(ctx context.Context, c core.TraceConnection, sent []b
 }
 
 func (h *Handlers) decode(ctx context.Context, sent []byte, encoding string, asJSON bool) (otlp.Batch, error) {
+	var at *slot
 	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
+	case at = <-h.slots:
+		defer func() { h.slots <- at.emptied() }()
 	case <-ctx.Done():
 		return otlp.Batch{}, ctx.Err()
 	}
-	body, err := inflate(sent, encoding)
+	body, err := at.inflate(sent, encoding)
 	if err != nil {
 		return otlp.Batch{}, err
 	}
@@ -110,8 +113,37 @@ func (h *Handlers) decode(ctx context.Context, sent []byte, encoding string, asJ
 	return batch, nil
 }
 
-// inflate undoes a Content-Encoding.
-func inflate(sent []byte, encoding string) ([]byte, error) {
+// slot is where one batch at a time is inflated. Nothing of a batch that was
+// read refers to it.
+type slot struct {
+	in  bytes.Reader
+	z   gzip.Reader
+	out bytes.Buffer
+}
+
+// slotsOf are as many as batches are decoded at a time.
+func slotsOf(n int) chan *slot {
+	out := make(chan *slot, n)
+	for range n {
+		out <- &slot{}
+	}
+	return out
+}
+
+// emptied is the slot for the next batch. One large batch does not leave its
+// memory behind.
+func (s *slot) emptied() *slot {
+	if s.out.Cap() > keptSlot {
+		return &slot{}
+	}
+	s.in.Reset(nil)
+	s.out.Reset()
+	return s
+}
+
+// inflate undoes a Content-Encoding. What it gives is good until the slot is
+// emptied.
+func (s *slot) inflate(sent []byte, encoding string) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
 		return sent, nil
@@ -119,14 +151,12 @@ func inflate(sent []byte, encoding string) ([]byte, error) {
 	default:
 		return nil, core.Refuse(core.Code(api.UnsupportedMediaType), "a batch comes as it is or with gzip; nothing was kept")
 	}
-	z, err := gzip.NewReader(bytes.NewReader(sent))
-	if err != nil {
+	if err := s.unzip(sent); err != nil {
 		return nil, core.Refuse(core.Code(api.MalformedExport), "the body is not gzip; nothing was kept")
 	}
-	var out bytes.Buffer
-	out.Grow(min(4*len(sent), maxSent))
-	_, err = out.ReadFrom(io.LimitReader(z, maxInflated+1))
-	body := out.Bytes()
+	s.out.Grow(min(4*len(sent), maxSent))
+	_, err := s.out.ReadFrom(io.LimitReader(&s.z, maxInflated+1))
+	body := s.out.Bytes()
 	switch {
 	case err != nil:
 		return nil, core.Refuse(core.Code(api.MalformedExport), "the body is not whole gzip; nothing was kept")
@@ -134,6 +164,12 @@ func inflate(sent []byte, encoding string) ([]byte, error) {
 		return nil, tooLarge("inflated", maxInflated)
 	}
 	return body, nil
+}
+
+// unzip begins to read what is compressed.
+func (s *slot) unzip(sent []byte) error {
+	s.in.Reset(sent)
+	return s.z.Reset(&s.in)
 }
 
 func tooLarge(how string, most int64) error {

@@ -40,7 +40,7 @@ type Handlers struct {
 	Now        func() time.Time
 	// slots bounds the batches that are decoded at a time, and pace the bytes of
 	// each key.
-	slots chan struct{}
+	slots chan *slot
 	pace  pace
 }
 
@@ -50,7 +50,7 @@ const batchesAtOnce = 4
 
 // New makes the handlers.
 func New(s *traces.Service, in *traces.Intake, r Reader, v *traces.Evaluation, now func() time.Time) *Handlers {
-	return &Handlers{Service: s, Intake: in, Reader: r, Evaluation: v, Now: now, slots: make(chan struct{}, batchesAtOnce)}
+	return &Handlers{Service: s, Intake: in, Reader: r, Evaluation: v, Now: now, slots: slotsOf(batchesAtOnce)}
 }
 
 // Features is what the routes add to the service.

@@ -66,7 +66,8 @@ func (s *Store) importOne(t Tx, c core.TraceConnection, source string, tr core.I
 			return fate, false, err
 		}
 	}
-	if err := s.addSpans(t, []held{{num, tr.Spans}}, false); err != nil {
+	one := &held{trace: num, spans: tr.Spans} // what it had is gone
+	if err := s.addSpans(t, []*held{one}, false); err != nil {
 		return fate, false, err
 	}
 	total := sum.Of(tr.Spans)
@@ -74,7 +75,7 @@ func (s *Store) importOne(t Tx, c core.TraceConnection, source string, tr core.I
 	total.Start, total.End, total.RootEnded = tr.Start, tr.End, tr.End != 0
 	total.Conversation = cmp.Or(tr.Conversation, total.Conversation)
 	total.Spans = max(tr.SpanCount, total.Spans, 1)
-	if err := keepSum(t, num, total, tr.Redacted); err != nil {
+	if err := keepSum(t, num, one.shares, total, tr.Redacted); err != nil {
 		return fate, false, err
 	}
 	return fate, isNew, t.One(`UPDATE traces SET digest = $1, partial = $2, reasons_doc = $3, labels_doc = $4 WHERE num = $5`, tr.Digest, flag(tr.Partial), list(tr.Reasons), list(tr.Labels), num)
@@ -82,9 +83,10 @@ func (s *Store) importOne(t Tx, c core.TraceConnection, source string, tr core.I
 
 // empty takes the spans and contents of a trace away.
 func empty(t Tx, num int64) error {
-	if _, err := t.Exec(`DELETE FROM trace_contents WHERE trace = $1`, num); err != nil {
-		return err
+	for _, table := range []string{"trace_contents", "trace_shares", "spans"} {
+		if _, err := t.Exec(`DELETE FROM `+table+` WHERE trace = $1`, num); err != nil {
+			return err
+		}
 	}
-	_, err := t.Exec(`DELETE FROM spans WHERE trace = $1`, num)
-	return err
+	return nil
 }

@@ -78,17 +78,23 @@ func (s *Store) List(ctx context.Context, sc core.Scope, f Filter, after *Place,
 		}
 		text += " AND " + condition
 	}
+	// What has an index of its own is not looked up there where the index of lists
+	// answers more of the question.
+	alone := ` = ?`
+	if f.Name+f.Query+f.Model+f.Tool != "" || f.LeastDurationNano != 0 {
+		alone = ` || '' = ?`
+	}
 	if f.Connection != "" {
-		add(`connection_id = ?`, string(f.Connection))
+		add(`connection_id`+alone, string(f.Connection))
 	}
 	if f.Status != "" {
-		add(`status = ?`, f.Status)
+		add(`status`+alone, f.Status)
 	}
 	if f.Name != "" {
-		add(`name = ?`, f.Name)
+		add(`folded = ? AND name = ?`, strings.ToLower(f.Name), f.Name)
 	}
 	if f.Query != "" {
-		add(`lower(name) LIKE ? ESCAPE '!'`, "%"+like(strings.ToLower(f.Query))+"%")
+		add(`folded LIKE ? ESCAPE '!'`, "%"+like(strings.ToLower(f.Query))+"%")
 	}
 	if f.From != 0 {
 		add(`start_ns >= ?`, f.From)
@@ -157,47 +163,44 @@ func (s *Store) Spans(ctx context.Context, sc core.Scope, id core.TraceID, after
 	}
 	args = append(args, limit)
 	rows, err := s.db.QueryContext(ctx, text+fmt.Sprintf(` ORDER BY start_ns, id LIMIT $%d`, len(args)), args...)
-	raw, err := gather(rows, err, s.scanSpan)
+	raw, err := gather(rows, err, scanSpan)
 	if err != nil {
 		return nil, fmt.Errorf("read the spans of trace %s: %w", id, err)
 	}
 	return s.whole(ctx, t.Num, raw)
 }
 
-// scanSpan reads a span whose contents are still in pieces.
-func (s *Store) scanSpan(rows *sql.Rows) (x core.Span, err error) {
+// spanRow is a span whose content was not looked for yet.
+type spanRow struct {
+	core.Span
+	body         []byte
+	share        int64
+	flags, place int
+}
+
+func scanSpan(rows *sql.Rows) (x spanRow, err error) {
 	var trace int64
-	var body []byte
-	var flags, weight int
+	var weight int
 	var cost *int64
 	err = rows.Scan(&trace, &x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Provider, &x.Model,
-		&x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &body, &flags, &weight)
+		&x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &x.body, &x.flags, &weight, &x.share, &x.place)
 	if err != nil {
 		return x, err
 	}
 	x.Cost = amount(cost)
-	x.InputCut, x.OutputCut = flags&flagInputCut != 0, flags&flagOutputCut != 0
-	parts, err := s.parts(body)
-	if err != nil {
-		return x, fmt.Errorf("read span %s: %w", x.ID, err)
-	}
-	if flags&flagInput != 0 {
-		x.Input = parts[0]
-	}
-	if flags&flagOutput != 0 {
-		x.Output = parts[1]
-	}
-	if len(parts[2]) > 0 {
-		x.Attributes = parts[2]
-	}
+	x.InputCut, x.OutputCut = x.flags&flagInputCut != 0, x.flags&flagOutputCut != 0
 	return x, nil
 }
 
-// contentsAtOnce is how many contents are read at a time.
+// contentsAtOnce is how many contents or shares are read at a time.
 const contentsAtOnce = 64
 
-// whole puts contents together again.
-func (s *Store) whole(ctx context.Context, trace int64, spans []core.Span) ([]core.Span, error) {
+// whole puts spans and their contents together again.
+func (s *Store) whole(ctx context.Context, trace int64, rows []spanRow) ([]core.Span, error) {
+	spans, err := s.opened(ctx, trace, rows)
+	if err != nil {
+		return nil, err
+	}
 	held, err := s.contents(ctx, trace, spans)
 	if err != nil {
 		return nil, err
@@ -214,6 +217,71 @@ func (s *Store) whole(ctx context.Context, trace int64, spans []core.Span) ([]co
 		}
 	}
 	return spans, nil
+}
+
+// opened gives each span its content, still in pieces.
+func (s *Store) opened(ctx context.Context, trace int64, rows []spanRow) ([]core.Span, error) {
+	shares, err := s.shares(ctx, trace, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]core.Span, 0, len(rows))
+	for _, r := range rows {
+		body, err := []byte(nil), errPieces
+		if of := shares[r.share]; r.share == 0 {
+			body, err = s.unpack(r.body)
+		} else if r.place < len(of) {
+			body, err = of[r.place], nil
+		}
+		var three [3][]byte
+		if err == nil {
+			three, err = parts(body)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read span %s: %w", r.ID, err)
+		}
+		x := r.Span
+		if r.flags&flagInput != 0 {
+			x.Input = three[0]
+		}
+		if r.flags&flagOutput != 0 {
+			x.Output = three[1]
+		}
+		if len(three[2]) > 0 {
+			x.Attributes = three[2]
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// shares reads every share that the rows name.
+func (s *Store) shares(ctx context.Context, trace int64, spans []spanRow) (map[int64][][]byte, error) {
+	out := map[int64][][]byte{}
+	var wanted []int64
+	for _, x := range spans {
+		if _, there := out[x.share]; x.share != 0 && !there {
+			out[x.share] = nil
+			wanted = append(wanted, x.share)
+		}
+	}
+	err := inChunks(len(wanted), contentsAtOnce, func(from, to int) error {
+		args := []any{trace}
+		for _, n := range wanted[from:to] {
+			args = append(args, n)
+		}
+		rows, err := s.db.QueryContext(ctx, `SELECT share, data FROM trace_shares WHERE trace = $1 AND share IN `+marks(2, 1, to-from), args...)
+		_, err = gather(rows, err, func(rows *sql.Rows) (none struct{}, err error) {
+			var share int64
+			var data []byte
+			if err = rows.Scan(&share, &data); err == nil {
+				out[share], err = s.bodies(data)
+			}
+			return none, err
+		})
+		return err
+	})
+	return out, err
 }
 
 // contents reads every content that the spans name.
@@ -286,12 +354,13 @@ func (s *Store) Step(ctx context.Context, sc core.Scope, id core.TraceID, span s
 		condition, args = ` AND parent_id = ''`, args[:1]
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT `+spanColumns+` FROM spans WHERE trace = $1`+condition+` ORDER BY start_ns, id LIMIT 1`, args...)
-	all, err := gather(rows, err, s.scanSpan)
-	if err == nil && len(all) == 0 {
+	found, err := gather(rows, err, scanSpan)
+	if err == nil && len(found) == 0 {
 		err = core.Missing("step of the trace")
 	}
+	var all []core.Span
 	if err == nil {
-		all, err = s.whole(ctx, t.Num, all)
+		all, err = s.whole(ctx, t.Num, found)
 	}
 	if err != nil {
 		return core.Trace{}, core.Span{}, err

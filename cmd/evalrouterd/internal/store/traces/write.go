@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces/sum"
@@ -32,6 +33,7 @@ type group struct {
 	from     []int // the arrivals that it came from
 	num      int64
 	had      int64 // spans that it had before
+	shares   int64 // shares that it has
 	conv     string
 	agent    string
 }
@@ -121,20 +123,20 @@ func (s *Store) find(t Tx, groups []*group) error {
 			args = append(args, s.newID(), string(g.of.Workspace), string(g.connection), g.of.Source, g.trace, int64(t.Now()), int64(t.Now()), int64(t.Now())+int64(g.of.Days)*day)
 		}
 		rows, err := t.Rows(`INSERT INTO traces (id, workspace_id, connection_id, source, source_id, created_at, updated_at, expires_at) VALUES `+marks(1, len(part), 8)+`
-			ON CONFLICT (connection_id, source_id) DO UPDATE SET updated_at = excluded.updated_at RETURNING num, connection_id, source_id, spans, conversation, agent`, args...)
+			ON CONFLICT (connection_id, source_id) DO UPDATE SET updated_at = excluded.updated_at RETURNING num, connection_id, source_id, spans, shares, conversation, agent`, args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var n, had int64
+			var n, had, shares int64
 			var k key
 			var conv, agent string
-			if err := rows.Scan(&n, &k.connection, &k.trace, &had, &conv, &agent); err != nil {
+			if err := rows.Scan(&n, &k.connection, &k.trace, &had, &shares, &conv, &agent); err != nil {
 				return err
 			}
 			g := at[k]
-			g.num, g.had, g.conv, g.agent = n, had, conv, agent
+			g.num, g.had, g.shares, g.conv, g.agent = n, had, shares, conv, agent
 		}
 		return rows.Err()
 	})
@@ -144,16 +146,17 @@ func (s *Store) find(t Tx, groups []*group) error {
 // together, each other one with what it has, because a span may have come
 // before.
 func (s *Store) add(t Tx, groups []*group) error {
-	var fresh []held
+	var fresh []*held
 	for _, g := range groups {
-		one := held{g.num, ordered(g.spans)}
+		one := &held{g.num, g.shares, ordered(g.spans)}
 		if g.had == 0 {
 			fresh = append(fresh, one)
 			continue
 		}
-		if err := s.addSpans(t, []held{one}, true); err != nil {
+		if err := s.addSpans(t, []*held{one}, true); err != nil {
 			return fmt.Errorf("keep spans: %w", err)
 		}
+		g.shares = one.shares
 	}
 	if err := s.addSpans(t, fresh, false); err != nil {
 		return fmt.Errorf("keep spans: %w", err)
@@ -161,7 +164,7 @@ func (s *Store) add(t Tx, groups []*group) error {
 	for _, g := range groups {
 		var spans []core.Span
 		if g.had == 0 {
-			spans, fresh = fresh[0].spans, fresh[1:]
+			spans, g.shares, fresh = fresh[0].spans, fresh[0].shares, fresh[1:]
 		} else {
 			var err error
 			if spans, err = lightSpans(t, g.num); err != nil {
@@ -183,7 +186,7 @@ func (s *Store) summarise(t Tx, g *group, spans []core.Span) error {
 		total.Agent = cmp.Or(total.Agent, sp.Agent)
 	}
 	total.Conversation, total.Agent = cmp.Or(g.conv, total.Conversation), cmp.Or(total.Agent, g.agent)
-	return keepSum(t, g.num, total, g.redacted)
+	return keepSum(t, g.num, g.shares, total, g.redacted)
 }
 
 func ordered(spans map[string]core.Span) []core.Span {
@@ -195,9 +198,9 @@ func ordered(spans map[string]core.Span) []core.Span {
 	return out
 }
 
-const spanColumns = `trace, id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, provider, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost, body, flags, weight`
+const spanColumns = `trace, id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, provider, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost, body, flags, weight, share, place`
 
-const spanWidth = 20
+const spanWidth = 22
 
 // Flags of a span.
 const (
@@ -207,30 +210,38 @@ const (
 	flagOutput    = 8
 )
 
-// held are spans of the trace with that number.
+// held are spans of the trace with that number, which has so many shares.
 type held struct {
-	trace int64
-	spans []core.Span
+	trace, shares int64
+	spans         []core.Span
 }
 
-// addSpans keeps spans and their contents. again says that a trace may have
-// some of them.
-func (s *Store) addSpans(t Tx, all []held, again bool) error {
+// addSpans keeps spans and their contents, and counts shares. again says that a
+// trace may have some of them.
+func (s *Store) addSpans(t Tx, all []*held, again bool) error {
 	n := 0
 	for _, h := range all {
 		s.packSpans(h.spans)
 		n += len(h.spans)
 	}
-	rows, parts := make([]any, 0, n*spanWidth), []any{}
+	rows, parts, shares := make([]any, 0, n*spanWidth), []any{}, []any{}
 	for _, h := range all {
 		seen := map[[hashLen]byte]bool{}
+		at := map[*core.PackedShare]int64{nil: 0}
 		for _, x := range h.spans {
 			var cost any
 			if x.Cost != nil {
 				cost = int64(*x.Cost)
 			}
+			share, known := at[x.Packed.Share]
+			if !known {
+				h.shares++
+				share = h.shares
+				at[x.Packed.Share] = share
+				shares = append(shares, h.trace, share, x.Packed.Share.Data)
+			}
 			rows = append(rows, h.trace, x.ID, x.ParentID, x.Kind, x.Name, x.Status, x.ErrorType, x.ErrorText, x.Start, x.End, x.Provider, x.Model,
-				number(x.Usage.Input), number(x.Usage.Output), number(x.Usage.Cached), number(x.Usage.Reasoning), cost, x.Packed.Body, flagsOf(x), x.Packed.Weight)
+				number(x.Usage.Input), number(x.Usage.Output), number(x.Usage.Cached), number(x.Usage.Reasoning), cost, body(x), flagsOf(x), x.Packed.Weight, share, x.Packed.Place)
 			for _, c := range x.Packed.Parts {
 				if !seen[c.Hash] {
 					seen[c.Hash] = true
@@ -244,7 +255,7 @@ func (s *Store) addSpans(t Tx, all []held, again bool) error {
 		conflict = ` ON CONFLICT (trace, id) DO UPDATE SET parent_id = excluded.parent_id, kind = excluded.kind, name = excluded.name, status = excluded.status,
 			error_type = excluded.error_type, error_text = excluded.error_text, start_ns = excluded.start_ns, end_ns = excluded.end_ns, provider = excluded.provider, model = excluded.model,
 			input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens, reasoning_tokens = excluded.reasoning_tokens,
-			cost = excluded.cost, body = excluded.body, flags = excluded.flags, weight = excluded.weight
+			cost = excluded.cost, body = excluded.body, flags = excluded.flags, weight = excluded.weight, share = excluded.share, place = excluded.place
 			WHERE excluded.end_ns > spans.end_ns OR (excluded.end_ns = spans.end_ns AND excluded.weight > spans.weight)`
 	}
 	err := inChunks(n, rowsAtOnce, func(from, to int) error {
@@ -254,10 +265,27 @@ func (s *Store) addSpans(t Tx, all []held, again bool) error {
 	if err != nil {
 		return err
 	}
+	err = inChunks(len(shares)/3, rowsAtOnce, func(from, to int) error {
+		_, err := t.Exec(`INSERT INTO trace_shares (trace, share, data) VALUES `+marks(1, to-from, 3), shares[from*3:to*3]...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	return inChunks(len(parts)/3, rowsAtOnce, func(from, to int) error {
 		_, err := t.Exec(`INSERT INTO trace_contents (trace, hash, data) VALUES `+marks(1, to-from, 3)+` ON CONFLICT (trace, hash) DO NOTHING`, parts[from*3:to*3]...)
 		return err
 	})
+}
+
+// body is the content of a span that has it to itself. It is never empty: the
+// driver of SQLite reads nothing as NULL, which no move to another database
+// survives.
+func body(x core.Span) []byte {
+	if x.Packed.Share != nil {
+		return []byte{asIs}
+	}
+	return x.Packed.Body
 }
 
 // number is a number or nil, which no driver has to look behind a pointer for.
@@ -281,7 +309,7 @@ func flagsOf(x core.Span) (flags int) {
 }
 
 // keepSum writes what a trace's spans say together.
-func keepSum(t Tx, num int64, v core.TraceSummary, redacted bool) error {
+func keepSum(t Tx, num, shares int64, v core.TraceSummary, redacted bool) error {
 	models, tools := list(v.ModelNames), list(v.ToolNames)
 	var cost any
 	if v.Cost != nil {
@@ -289,10 +317,10 @@ func keepSum(t Tx, num int64, v core.TraceSummary, redacted bool) error {
 	}
 	return t.One(`UPDATE traces SET name = $1, status = $2, error_type = $3, error_text = $4, agent = $5, conversation = $6, start_ns = $7, end_ns = $8, root_ended = $9, orphans = $10,
 		spans = $11, model_calls = $12, tool_calls = $13, models_doc = $14, tools_doc = $15, input_tokens = $16, output_tokens = $17, cached_tokens = $18, reasoning_tokens = $19, cost = $20,
-		inputs = $21, outputs = $22, inputs_cut = $23, outputs_cut = $24, redacted = CASE WHEN redacted > $25 THEN redacted ELSE $26 END WHERE num = $27`,
+		inputs = $21, outputs = $22, inputs_cut = $23, outputs_cut = $24, redacted = CASE WHEN redacted > $25 THEN redacted ELSE $26 END, shares = $27, folded = $28 WHERE num = $29`,
 		v.Name, v.Status, v.ErrorType, v.ErrorText, v.Agent, v.Conversation, v.Start, v.End, flag(v.RootEnded), v.Orphans,
 		v.Spans, v.Models, v.Tools, models, tools, v.Usage.Input, v.Usage.Output, v.Usage.Cached, v.Usage.Reasoning, cost,
-		v.Inputs, v.Outputs, v.InputsCut, v.OutputsCut, flag(redacted), flag(redacted), num)
+		v.Inputs, v.Outputs, v.InputsCut, v.OutputsCut, flag(redacted), flag(redacted), shares, strings.ToLower(v.Name), num)
 }
 
 func flag(b bool) int {

@@ -155,7 +155,7 @@ func (h *Handlers) result(ctx context.Context, rec api.RunRecord, as Looker) (pa
 	if err != nil {
 		return pages.Run{}, err
 	}
-	rep, err := report.From(api.Export{ExportSummary: head, Result: res})
+	rep, err := report.From(api.Export{ExportSummary: head, Result: res}, nil)
 	return pages.Run{Report: rep}, err
 }
 
