@@ -75,8 +75,7 @@ func (s *Traces) Get(ctx context.Context, id string) (api.TraceRecord, error) {
 	return get[api.TraceRecord](ctx, s.c, "read trace "+id, path("traces", id))
 }
 
-// Spans is one page of the steps of a trace, by their start. A page has at most
-// 1,000.
+// Spans is one page of the steps of a trace, by their start.
 func (s *Traces) Spans(ctx context.Context, id string, in Paging) (api.Page[api.SpanRecord], error) {
 	var q query
 	in.put(&q)

@@ -195,7 +195,7 @@ func TestDistribution_PKG01_EveryPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"evalrouter", "evalrouterd", "evalrouter-tui", "evalrouter-bench", "evalrouter-langsmith"} {
+	for _, name := range []string{"evalrouter", "evalrouterd", "evalrouter-tui", "evalrouter-bench", "evalrouter-langsmith", "evalrouter-mcp"} {
 		if !slices.Contains(commands, name) || !strings.Contains(page(t, "README.md"), "| `"+name+"` |") {
 			t.Errorf("%s is in no archive, or not in the README's table", name)
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/page/results"
 	"github.com/evalrouter/evalrouter/tui/internal/page/review"
 	signinpage "github.com/evalrouter/evalrouter/tui/internal/page/signin"
+	"github.com/evalrouter/evalrouter/tui/internal/page/stop"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
 
@@ -257,6 +258,19 @@ func (h hostile) Enter(ctx context.Context, byCode bool, g signin.Guest) (signin
 	return out, errors.New(h.s)
 }
 
+// EnterKey says everything that a refused key can say.
+func (h hostile) EnterKey(context.Context, string) (signin.Entered, error) {
+	return signin.Entered{}, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+
+func (h hostile) CancelRun(context.Context, string) (api.RunRecord, error) {
+	return api.RunRecord{}, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+
+func (h hostile) CancelGroup(context.Context, string) (api.GroupRecord, error) {
+	return api.GroupRecord{}, &flow.Error{Code: api.Code(h.s), Message: h.s, Facts: []string{h.s}}
+}
+
 // places are all screens over one hostile service.
 func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 	d := route.Draft{Benchmark: h.bench(), Cap: 5 * usd.Dollar, Picks: []route.Pick{{Name: h.s, Reasoning: &api.ReasoningChoice{Mode: h.s}}}}
@@ -275,6 +289,9 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"account":    func() (kit.Screen, []kit.Effect) { return account.Account(h, "") },
 		"sign in":    func() (kit.Screen, []kit.Effect) { return signinpage.New(h, false) },
 		"workspaces": func() (kit.Screen, []kit.Effect) { return signinpage.New(h, true) },
+		"stop":       func() (kit.Screen, []kit.Effect) { return stop.New(h, route.Stop{Run: "0a1b2c3d" + h.s}) },
+		"stop all":   func() (kit.Screen, []kit.Effect) { return stop.New(h, route.Stop{Group: "0a1b2c3d" + h.s}) },
+		"key":        func() (kit.Screen, []kit.Effect) { return signinpage.Key(h) },
 		"uploads":    func() (kit.Screen, []kit.Effect) { return account.Uploads(h) },
 		"live":       func() (kit.Screen, []kit.Effect) { return live.New(h, "0a1b2c3d"+h.s) },
 		"result":     func() (kit.Screen, []kit.Effect) { return results.Result(h, "0a1b2c3d"+h.s) },

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -106,6 +107,111 @@ func TestSignIn_AUT16(t *testing.T) {
 	}
 }
 
+// toKey is the page on which a key is typed.
+func toKey(x *kittest.Harness) {
+	pick(x, "account")
+	x.Press(kit.Tab, kit.Tab, kit.Enter)
+}
+
+func TestSignIn_AKeyIsTyped(t *testing.T) {
+	t.Parallel()
+	keep := func(t *testing.T, w *world, x *kittest.Harness) {
+		t.Helper()
+		x.Press(kit.Enter)
+		x.Until("Signed in as")
+		acc, found, err := w.in.Accounts.Find(w.fake.URL)
+		if err != nil || !found || acc.Kind != signin.APIKey || acc.WorkspaceID != w.fake.WorkspaceID {
+			t.Errorf("kept %+v, %v, %v", acc, found, err)
+		}
+		if key, err := w.in.Accounts.Token(t.Context(), w.fake.URL); key != w.fake.Token || err != nil {
+			t.Errorf("another key is kept, or none: %v", err)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		steps func(*testing.T, *world, *kittest.Harness)
+	}{
+		{"TUI-13 it is not on the screen, nor in what the mouse selects", func(t *testing.T, w *world, x *kittest.Harness) {
+			x.Type(w.fake.Token)
+			x.Wants("API key  ****")
+			hides(t, x, w.fake.Token)
+			at := row(x, "API key")
+			x.Send(kit.Mouse{X: 10, Y: at, Kind: kit.Click, At: w.clock.Now()})
+			x.Send(kit.Mouse{X: 70, Y: at, Kind: kit.Drag, At: w.clock.Now()})
+			x.Send(kit.Mouse{X: 70, Y: at, Kind: kit.Release, At: w.clock.Now()})
+			x.Press(kit.CtrlC)
+			if got := x.Clipboard(); got != "" {
+				t.Errorf("%q was copied", got)
+			}
+			x.Wants("You are signed out") // nothing was selected, so that it went back
+		}},
+		{"TUI-13 what stands around it can be copied, without it", func(t *testing.T, w *world, x *kittest.Harness) {
+			x.Send(kit.Paste{Text: " " + w.fake.Token + "\n"})
+			at := row(x, "API key")
+			x.Send(kit.Mouse{X: 0, Y: at - 1, Kind: kit.Click, At: w.clock.Now()})
+			x.Send(kit.Mouse{X: 79, Y: at, Kind: kit.Drag, At: w.clock.Now()})
+			x.Send(kit.Mouse{X: 79, Y: at, Kind: kit.Release, At: w.clock.Now()})
+			x.Press(kit.CtrlC)
+			if got := x.Clipboard(); !strings.Contains(got, "API key") || strings.ContainsAny(got, "*") {
+				t.Errorf("%q was copied", got)
+			}
+			hides(t, x, w.fake.Token)
+			keep(t, w, x)
+		}},
+		{"a slip is taken back", func(t *testing.T, w *world, x *kittest.Harness) {
+			x.Type("no, not this")
+			x.Press(kit.CtrlU)
+			x.Type(w.fake.Token + "x")
+			x.Press(kit.Backspace)
+			keep(t, w, x)
+		}},
+		{"nothing is no key", func(_ *testing.T, _ *world, x *kittest.Harness) {
+			x.Press(kit.Enter)
+			x.Wants("Type or paste the key first")
+		}},
+		{"a key that the service refuses is kept nowhere", func(t *testing.T, w *world, x *kittest.Harness) {
+			w.fake.Fail("GET /v1/auth/whoami", 1, 401, api.KeyRevoked)
+			x.Type(w.fake.Token)
+			x.Press(kit.Enter)
+			x.Until("Nobody was signed in")
+			hides(t, x, w.fake.Token)
+			if all, err := w.in.Accounts.List(); len(all) != 0 || err != nil {
+				t.Errorf("kept %v, %v", all, err)
+			}
+			x.Press(kit.Enter)
+			x.Type(w.fake.Token)
+			keep(t, w, x)
+		}},
+		{"what cannot be a key is not sent", func(t *testing.T, w *world, x *kittest.Harness) {
+			n := w.fake.Count("GET /v1/auth/whoami")
+			x.Type("two words")
+			x.Press(kit.Enter)
+			x.Until("nothing was sent or stored")
+			if got := w.fake.Count("GET /v1/auth/whoami"); got != n {
+				t.Errorf("asked %d times more", got-n)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := outside(t, apitest.SignIn{})
+			x := w.home(80, 24)
+			toKey(x)
+			tt.steps(t, w, x)
+		})
+	}
+}
+
+// hides fails if a secret stands on the screen, or half of it.
+func hides(t *testing.T, x *kittest.Harness, secret string) {
+	t.Helper()
+	for _, shown := range []string{x.Text(), x.Frame(), string(x.Bytes())} {
+		if strings.Contains(shown, secret[:len(secret)/2]) || strings.Contains(shown, secret[len(secret)/2:]) {
+			t.Fatalf("the key is shown:\n%s", x.Text())
+		}
+	}
+}
+
 func TestSignIn_SeveralWorkspaces(t *testing.T) {
 	t.Parallel()
 	w := outside(t, apitest.SignIn{})
@@ -185,6 +291,9 @@ func TestSignInFrames(t *testing.T) {
 			x.Press(kit.Tab, kit.Enter)
 			x.Until("Check that it shows")
 			x.Golden("sign-in-code-"+size, *update)
+			x.Press(kit.Esc, kit.Tab, kit.Enter)
+			x.Type("what nobody sees")
+			x.Golden("sign-in-key-"+size, *update)
 		})
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/page/results"
 	"github.com/evalrouter/evalrouter/tui/internal/page/review"
 	signinpage "github.com/evalrouter/evalrouter/tui/internal/page/signin"
+	"github.com/evalrouter/evalrouter/tui/internal/page/stop"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 	"github.com/evalrouter/evalrouter/tui/internal/source"
 )
@@ -59,7 +60,11 @@ type Options struct {
 	Open func(url string) (why string)
 	// Suspend stops the process until it is continued; nil where that cannot be.
 	Suspend func() error
-	Now     func() time.Time
+	// Job is what a shell does to the process; nil where no shell does.
+	Job <-chan JobEvent
+	// Keeper gives the terminal back when this process cannot; nil is nobody.
+	Keeper Keeper
+	Now    func() time.Time
 	// At is the place to start at, above Home: one of Places, "group:" with the id
 	// of a group, or "" for Home.
 	At string
@@ -75,17 +80,30 @@ type Outcome struct {
 	Lines []string
 }
 
+type (
+	// JobEvent is something that is done to the process.
+	JobEvent = kit.JobEvent
+	// Keeper is told around every time the terminal is taken.
+	Keeper = kit.Keeper
+)
+
+// What is done to a process.
+const (
+	AskedToStop = kit.AskedToStop
+	Continued   = kit.Continued
+)
+
 // ErrNoTerminal says that the terminal cannot show a full screen.
 var ErrNoTerminal = kit.ErrNoTerminal
 
 // Run shows the workspace until the person leaves or ctx ends.
 func Run(ctx context.Context, o Options) (Outcome, error) {
-	term, err := kit.OpenTerminal(o.Env)
+	term, err := kit.OpenTerminal(o.Env, o.Keeper)
 	if err != nil {
 		return Outcome{}, err
 	}
 	desk := &desk{src: source.New(o.Service), gate: o.SignIn}
-	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend}}
+	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend, Job: o.Job}}
 	var above []any
 	if to, ok := place(o.At); ok {
 		above = append(above, to)
@@ -183,6 +201,8 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 		return compare.New(src, to)
 	case route.Live:
 		return live.New(src, to.ID)
+	case route.Stop:
+		return stop.New(src, to)
 	case route.Result:
 		return results.Result(src, to.ID)
 	case route.Billing:
@@ -191,6 +211,9 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 		return account.Account(src, d.where())
 	case route.SignIn:
 		if d.gate != nil {
+			if to.ByKey {
+				return signinpage.Key(gate{d.gate})
+			}
 			return signinpage.New(gate{d.gate}, to.ByCode)
 		}
 	case route.Uploads:
@@ -222,4 +245,9 @@ func (g gate) Overruled() string { return g.SignIn.Overruled }
 // Enter signs in and keeps that.
 func (g gate) Enter(ctx context.Context, byCode bool, who signin.Guest) (signin.Entered, error) {
 	return g.Accounts.Enter(ctx, g.Origin, byCode, g.Machine, who)
+}
+
+// EnterKey keeps an API key.
+func (g gate) EnterKey(ctx context.Context, key string) (signin.Entered, error) {
+	return g.Accounts.EnterKey(ctx, g.Origin, key)
 }

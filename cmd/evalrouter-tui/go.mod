@@ -6,6 +6,7 @@ require (
 	github.com/evalrouter/evalrouter/lib v0.0.0
 	github.com/evalrouter/evalrouter/tui v0.0.0
 	golang.org/x/mod v0.43.0
+	golang.org/x/sys v0.38.0
 )
 
 require (
@@ -15,7 +16,6 @@ require (
 	github.com/lucasb-eyer/go-colorful v1.3.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	golang.org/x/oauth2 v0.38.0 // indirect
-	golang.org/x/sys v0.38.0 // indirect
 	golang.org/x/term v0.37.0 // indirect
 	golang.org/x/text v0.31.0 // indirect
 )

@@ -19,7 +19,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/guard"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/place"
+	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/tui"
 )
@@ -32,14 +34,24 @@ The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
 go on without it. For scripts and plain terminals: evalrouter --help
 `
 
-func main() { os.Exit(workspace()) }
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == guard.Command {
+		if guard.Serve(os.Stdin) != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(workspace())
+}
 
 func workspace() int {
 	// SIGHUP too: a closed terminal ends the workspace in order. Nothing on the
 	// service is cancelled by it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p := place.Place{Env: os.LookupEnv, Environ: os.Environ, Version: version(), Now: time.Now, Sleep: sleep, Chance: rand.Float64}
+	p := place.Place{Place: connect.Place{
+		Program: "evalrouter-tui", Version: version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+	}}
 	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
 	if p.Host, _ = os.Hostname(); p.Host == "" {
 		p.Host = "a computer"
@@ -68,8 +80,26 @@ func workspace() int {
 	if err != nil {
 		return fail(os.Stderr, err, 2)
 	}
-	o.Suspend, o.At = suspend, *at
+	abort()
+	shell := newJob()
+	o.Suspend, o.Job, o.At = shell.stop, shell.events(), *at
+	if keep := guarded(p.Env); keep != nil {
+		defer keep.Close()
+		o.Keeper = keep
+	}
 	return show(os.Stdout, os.Stderr, func() (tui.Outcome, error) { return tui.Run(ctx, o) })
+}
+
+// guarded is whoever gives the terminal back after a kill, nil for nobody.
+func guarded(env func(string) (string, bool)) *guard.Guard {
+	if v, _ := env(guard.Off); v == "off" {
+		return nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return guard.Start(program)
 }
 
 // show runs the workspace. What is worth keeping is printed when it has given

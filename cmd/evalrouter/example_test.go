@@ -27,6 +27,10 @@ func handedOver(command string) string {
 		return "the run of this test has ended completed; testdata/real/resume.txtar resumes one that stopped"
 	case "traces", "datasets":
 		return "the fake has no traces and datasets; scripts/e2e drives these commands against the service"
+	case "mcp":
+		return "it serves an agent until that leaves; scripts/e2e is one"
+	case "approve":
+		return "it asks a person at a terminal; scripts/e2e answers it"
 	case "langsmith":
 		return "it asks LangSmith, which is not here"
 	}

@@ -23,10 +23,12 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/compare"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/daemon"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/data"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/group"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/guide"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/health"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/mcp"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/run"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command/shell"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/datasets"
@@ -86,11 +88,11 @@ func tree(a *command.App) *argv.Command {
 	root := command.Root(a,
 		run.Demo(a),
 		run.Run(a), run.Wait(a), run.Status(a), run.Resume(a), run.Cancel(a),
-		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a), data.Open(a), data.Events(a),
-		command.Catalog(a), command.Connections(a), run.Quote(a), command.Credits(a),
+		data.Results(a), data.Export(a), compare.Compare(a), group.Group(a, run.ResumeGroup(a)), data.Open(a), data.Events(a),
+		command.Catalog(a), command.Connections(a), run.Quote(a), run.Approve(a), command.Credits(a),
 		command.Benchmark(a), command.Verify(a),
-		traces.Traces(a), datasets.Datasets(a), command.LangSmith(a),
-		signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), command.Local(a), command.Options(a), health.Doctor(a),
+		traces.Traces(a), datasets.Datasets(a), command.LangSmith(a), mcp.MCP(a),
+		signin.Login(a), signin.Logout(a), signin.Whoami(a), signin.Workspace(a), daemon.Local(a), command.Options(a), health.Doctor(a),
 	)
 	root.Sub = append(root.Sub, guide.Schema(a), guide.Upgrade(a), feedback.Command(a), guide.Completion(a, root), guide.Help(a, root), guide.Words(a, root, command.Remembered{App: a}))
 	return root

@@ -88,7 +88,7 @@ func TestScripts(t *testing.T) {
 			"er": scriptEvalrouter, "runs": scriptRuns, "requests": scriptRequests,
 			"drop": scriptDrop, "fail": scriptFail, "grant": scriptGrant,
 			"caching": scriptCaching, "said": scriptSaid, "signin": scriptSignIn, "workspace": scriptWorkspace, "signedin": scriptSignedIn,
-			"plan": scriptPlan, "id": scriptID, "expire": scriptExpire, "acknowledged": scriptAcknowledged,
+			"plan": scriptPlan, "id": scriptID, "gid": scriptGroupID, "expire": scriptExpire, "acknowledged": scriptAcknowledged,
 		},
 	})
 }
@@ -297,6 +297,11 @@ func scriptID(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], scriptFake(ts).RunID(scriptNumber(ts, args[1])))
 }
 
+// scriptGroupID does so for a group.
+func scriptGroupID(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], scriptFake(ts).GroupID(scriptNumber(ts, args[1])))
+}
+
 func scriptExpire(ts *testscript.TestScript, _ bool, _ []string) { scriptFake(ts).ExpireQuotes() }
 
 // scriptAcknowledged compares the consents of the newest submission with those
@@ -304,7 +309,7 @@ func scriptExpire(ts *testscript.TestScript, _ bool, _ []string) { scriptFake(ts
 func scriptAcknowledged(ts *testscript.TestScript, _ bool, args []string) {
 	got := map[string]bool{}
 	for _, m := range scriptFake(ts).Mutations() {
-		if m.Path != "/v1/runs" {
+		if m.Path != "/v1/runs" && m.Path != "/v1/groups" {
 			continue
 		}
 		var n struct {

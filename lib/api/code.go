@@ -93,6 +93,7 @@ const (
 // service.
 const (
 	AmbiguousID            Code = "ambiguous_id"
+	ApprovalRequired       Code = "approval_required"
 	ArchiveChanged         Code = "archive_changed"
 	BenchmarkExtraRequired Code = "benchmark_extra_required"
 	BenchmarkUnknown       Code = "benchmark_unknown"
@@ -116,6 +117,7 @@ const (
 	LangSmithRefused       Code = "langsmith_request_refused"
 	LangSmithWorkspace     Code = "langsmith_workspace_needed"
 	LocalServiceFailed     Code = "local_service_failed"
+	MCPExtraRequired       Code = "mcp_extra_required"
 	ModelUnknown           Code = "model_unknown"
 	NetworkError           Code = "network_error"
 	QuoteChanged           Code = "quote_changed"

@@ -27,6 +27,10 @@ func (s RunStatus) Terminal() bool {
 	return s == StatusCompleted || s == StatusPartial || s == StatusFailed || s == StatusCancelled
 }
 
+// Stoppable says that stopping changes anything: it goes on, nobody has stopped
+// it, and it is not being finished.
+func (s RunStatus) Stoppable() bool { return s == StatusQueued || s == StatusRunning }
+
 // Known says that the status is one of the eight.
 func (s RunStatus) Known() bool {
 	return s.Terminal() || s == StatusQueued || s == StatusRunning || s == StatusCancelling || s == StatusFinalizing

@@ -19,12 +19,17 @@ type fakeGroup struct {
 	id     string // "" until it was started
 	at     time.Time
 	runs   []*fakeRun
+	// source is the group that this one goes on with, and after the one that goes
+	// on with it. places are where the members stand in the first of them all.
+	source, after *fakeGroup
+	places        []int
 }
 
 func (f *Fake) groupRoutes() []route {
 	return []route{
 		{"POST /v1/group-quotes", "eval:write", false, f.createGroupQuote},
 		{"GET /v1/group-quotes/{id}", "eval:read", false, f.getGroupQuote},
+		{"POST /v1/groups/{id}/continuation-quotes", "eval:write", false, f.continueGroup},
 		{"POST /v1/groups", "eval:write", true, f.createGroup},
 		{"GET /v1/groups", "eval:read", false, f.listGroups},
 		{"GET /v1/groups/{id}", "eval:read", false, f.getGroup},
@@ -73,15 +78,19 @@ func (f *Fake) createGroupQuote(in *request) (*reply, *failure) {
 		g.quote.Name = *n.Name
 	}
 	for i, q := range g.quotes {
-		g.quote.Members = append(g.quote.Members, api.GroupQuoteMember{
-			Index: i, Model: q.model, Pricing: q.rec.Plan.Pricing, Reasoning: q.rec.Reasoning, OutputFormat: q.rec.OutputFormat, Concurrency: q.rec.Concurrency,
-			MaxChargeMicrousd: q.rec.MaxChargeMicrousd, MinimumCapMicrousd: q.rec.MinimumCapMicrousd, Warnings: q.rec.Plan.Warnings, Eligible: true,
-		})
+		g.quote.Members = append(g.quote.Members, memberOf(q, i))
 	}
 	if !n.Preview {
 		f.groups = append(f.groups, g)
 	}
 	return ok(g.quote)
+}
+
+func memberOf(q *fakeQuote, place int) api.GroupQuoteMember {
+	return api.GroupQuoteMember{
+		Index: place, Model: q.model, Pricing: q.rec.Plan.Pricing, Reasoning: q.rec.Reasoning, OutputFormat: q.rec.OutputFormat, Concurrency: q.rec.Concurrency,
+		MaxChargeMicrousd: q.rec.MaxChargeMicrousd, MinimumCapMicrousd: q.rec.MinimumCapMicrousd, Warnings: q.rec.Plan.Warnings, Continuation: q.rec.Continuation, Eligible: true,
+	}
 }
 
 func (f *Fake) getGroupQuote(in *request) (*reply, *failure) {
@@ -116,6 +125,9 @@ func (f *Fake) createGroup(in *request) (*reply, *failure) {
 		return nil, refuse(http.StatusPaymentRequired, api.InsufficientCredit, "the credit does not cover the caps; nothing was started").
 			with("required_microusd", total).with("available_microusd", f.balance-f.held)
 	}
+	if x := g.claim(n.Acknowledgements); x != nil {
+		return nil, x
+	}
 	g.id, g.at = uuid.NewString(), f.now()
 	g.quote.Status, g.quote.GroupID = "accepted", &g.id
 	for _, q := range g.quotes {
@@ -125,6 +137,9 @@ func (f *Fake) createGroup(in *request) (*reply, *failure) {
 		}
 		r.rec.GroupID = &g.id
 		g.runs = append(g.runs, r)
+	}
+	if g.source != nil {
+		g.source.after = g
 	}
 	return ok(f.groupRecord(g))
 }
@@ -175,7 +190,7 @@ func (f *Fake) cancelGroup(in *request) (*reply, *failure) {
 func (f *Fake) groupRecord(g *fakeGroup) api.GroupRecord {
 	out := api.GroupRecord{
 		ID: g.id, Name: g.quote.Name, GroupQuoteID: g.quote.ID, Status: g.runs[0].rec.Status, BillingState: "settled", CreatedAt: g.at, Coverage: &g.quote.Coverage, Profiles: g.quote.Profiles,
-		Metadata: map[string]string{}, Members: []api.GroupMember{}, Links: api.RunLinks{Report: new(f.URL + "/g/" + g.id), Live: new(f.URL + "/g/" + g.id + "/live")},
+		Metadata: map[string]string{}, Members: []api.GroupMember{}, SourceGroupID: g.source.name(), ContinuedByGroupID: g.after.name(), Links: api.RunLinks{Report: new(f.URL + "/g/" + g.id), Live: new(f.URL + "/g/" + g.id + "/live")},
 	}
 	ended := true
 	for i, r := range g.runs {

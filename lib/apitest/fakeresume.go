@@ -18,9 +18,15 @@ type continuation struct {
 func (f *Fake) ExpireQuotes() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	past := f.now().Add(-time.Second)
 	for _, q := range f.quotes {
 		if q.rec.RunID == nil {
-			q.rec.ExpiresAt = f.now().Add(-time.Second)
+			q.rec.ExpiresAt = past
+		}
+	}
+	for _, g := range f.groups {
+		if g.id == "" {
+			g.quote.ExpiresAt = past
 		}
 	}
 }
@@ -95,6 +101,18 @@ func (f *Fake) createContinuationQuote(in *request) (*reply, *failure) {
 	if x := in.decode(&n); x != nil {
 		return nil, x
 	}
+	q, x := f.continuation(r, n)
+	if x != nil {
+		return nil, x
+	}
+	if !q.rec.Preview {
+		f.quotes[q.rec.ID] = q
+	}
+	return ok(q.rec)
+}
+
+// continuation quotes what is left of a run. Nobody can accept the quote yet.
+func (f *Fake) continuation(r *fakeRun, n api.NewContinuationQuote) (*fakeQuote, *failure) {
 	if x := f.continuable(r); x != nil {
 		return nil, x
 	}
@@ -113,14 +131,8 @@ func (f *Fake) createContinuationQuote(in *request) (*reply, *failure) {
 		return nil, x
 	}
 	q.again = &continuation{source: r, plan: f.plan(r, n)}
-	if x := limited(q.again.plan); x != nil {
-		return nil, x
-	}
 	q.rec.Continuation = &q.again.plan
-	if !q.rec.Preview {
-		f.quotes[q.rec.ID] = q
-	}
-	return ok(q.rec)
+	return q, limited(q.again.plan)
 }
 
 func (f *Fake) continuable(r *fakeRun) *failure {

@@ -68,10 +68,10 @@ func (OS) Remove(path string) error {
 	return nil
 }
 
-// replace puts data at path so that a crash leaves the old content or the new
+// Replace puts data at path so that a crash leaves the old content or the new
 // one, never a part. The temporary name carries the process id: two processes
 // never share it, and one process writes a record under its lock.
-func replace(d Disk, path string, data []byte) error {
+func Replace(d Disk, path string, data []byte) error {
 	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
 	if err := d.Remove(temp); err != nil {
 		return err

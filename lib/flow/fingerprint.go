@@ -23,9 +23,10 @@ type Request struct {
 	// Cap counts only when it was given as a flag: a cap that is typed at a
 	// prompt belongs to the operation, and an unfinished operation is resumed
 	// before any cap is asked for.
-	Cap         *usd.Micro      `json:"cap,omitempty"`
-	Consents    map[string]bool `json:"consents,omitempty"`
-	SourceRunID string          `json:"source_run_id,omitempty"`
+	Cap           *usd.Micro      `json:"cap,omitempty"`
+	Consents      map[string]bool `json:"consents,omitempty"`
+	SourceRunID   string          `json:"source_run_id,omitempty"`
+	SourceGroupID string          `json:"source_group_id,omitempty"`
 }
 
 // ModelSetting is one model with everything that changes its answers.

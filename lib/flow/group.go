@@ -96,9 +96,12 @@ func (l *GroupLauncher) kind(o GroupOrder) kind[api.GroupQuoteRecord, api.GroupR
 			page, err := l.Groups.List(ctx, evalrouter.GroupQuery{Paging: evalrouter.Paging{Limit: recentGroups}})
 			return page.Data, err
 		},
-		offered: func(q api.GroupQuoteRecord) offered { return offered{q.ID, q.MaxChargeMicrousd, q.CreatedAt} },
-		begun:   begunGroup,
+		offered: offeredGroup, begun: begunGroup,
 	}
+}
+
+func offeredGroup(q api.GroupQuoteRecord) offered {
+	return offered{q.ID, q.MaxChargeMicrousd, q.CreatedAt}
 }
 
 func begunGroup(g api.GroupRecord) begun {

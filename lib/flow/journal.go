@@ -124,7 +124,7 @@ func (h *Held) Save(op api.Operation) error {
 	if err != nil {
 		return fmt.Errorf("write operation: %w", err)
 	}
-	if err := replace(h.j.Disk, h.j.path(h.fingerprint, h.generation), append(data, '\n')); err != nil {
+	if err := Replace(h.j.Disk, h.j.path(h.fingerprint, h.generation), append(data, '\n')); err != nil {
 		return h.j.unwritable(err)
 	}
 	return nil
@@ -268,7 +268,7 @@ func (j *Journal) RunIDs() []string {
 		}
 		fingerprint, _, _ := strings.Cut(name, ".")
 		op, err := readOperation(filepath.Join(j.dir(), e.Name()), fingerprint)
-		if err == nil && op.RunID != nil && isUUID(*op.RunID) {
+		if err == nil && op.RunID != nil && WholeID(*op.RunID) {
 			ops = append(ops, op)
 		}
 	}

@@ -107,11 +107,15 @@ func (l *Launcher) kind(o Order) kind[api.QuoteRecord, api.RunRecord] {
 			})
 			return page.Data, err
 		},
-		offered: func(q api.QuoteRecord) offered { return offered{q.ID, q.MaxChargeMicrousd, q.CreatedAt} },
-		begun: func(r api.RunRecord) begun {
-			return begun{id: r.ID, quoteID: r.QuoteID, status: r.Status, cap: r.CapMicrousd, finishedAt: r.FinishedAt}
-		},
+		offered: offeredRun,
+		begun:   begunRun,
 	}
+}
+
+func offeredRun(q api.QuoteRecord) offered { return offered{q.ID, q.MaxChargeMicrousd, q.CreatedAt} }
+
+func begunRun(r api.RunRecord) begun {
+	return begun{id: r.ID, quoteID: r.QuoteID, status: r.Status, cap: r.CapMicrousd, finishedAt: r.FinishedAt}
 }
 
 // Finish records that the end of a run was seen, as best it can.

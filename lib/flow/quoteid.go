@@ -23,7 +23,7 @@ func (j *Journal) quotes() string { return filepath.Join(j.Dir, "quotes") }
 // RememberQuote keeps the id of a quote that was asked for here. It is a
 // convenience: a failure loses nothing but the short form of the id.
 func (j *Journal) RememberQuote(id string) error {
-	if !isUUID(id) {
+	if !WholeID(id) {
 		return nil
 	}
 	if err := j.Disk.MakeDir(j.quotes()); err != nil {
@@ -44,7 +44,7 @@ func (j *Journal) forgetOldQuotes() {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && isUUID(e.Name()) && j.Now().Sub(info.ModTime()) > quoteMemory {
+		if err == nil && info.Mode().IsRegular() && WholeID(e.Name()) && j.Now().Sub(info.ModTime()) > quoteMemory {
 			_ = j.Disk.Remove(filepath.Join(j.quotes(), e.Name())) // the next quote tries again
 		}
 	}
@@ -53,7 +53,7 @@ func (j *Journal) forgetOldQuotes() {
 // QuoteID is the quote that a full id or the beginning of one means. A full id
 // is taken as it stands.
 func (j *Journal) QuoteID(typed string) (string, error) {
-	if isUUID(typed) {
+	if WholeID(typed) {
 		return typed, nil
 	}
 	for _, r := range typed {
@@ -70,7 +70,7 @@ func (j *Journal) QuoteID(typed string) (string, error) {
 	}
 	var hits []string
 	for _, e := range entries {
-		if isUUID(e.Name()) && strings.HasPrefix(e.Name(), typed) {
+		if WholeID(e.Name()) && strings.HasPrefix(e.Name(), typed) {
 			hits = append(hits, e.Name())
 		}
 	}
@@ -85,7 +85,9 @@ func (j *Journal) QuoteID(typed string) (string, error) {
 	return "", e
 }
 
-func isUUID(s string) bool {
+// WholeID says that a text is the whole id of a run, a quote or a group: a UUID in
+// small letters.
+func WholeID(s string) bool {
 	if len(s) != 36 {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -279,4 +280,18 @@ func reason(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
+}
+
+// Environment is what a started service gets of a process's environment: what
+// programs need to run, and nothing that could be a credential or a setting of a
+// client.
+func Environment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOMAXPROCS", "GOMEMLIMIT", "GOCOVERDIR":
+			return false
+		}
+		return !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "LC_")
+	})
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
+// saidOfSamples is what services warn of with every sample.
+const saidOfSamples = "A sample is not a full-benchmark score."
+
 // From reads a report out of a run's export without samples. e.Result must be
 // of one profile, as results are that this package is made for. chain is that of a
 // run that stands for its chain, nil for a run by itself.
@@ -34,6 +37,9 @@ func From(e api.Export, chain *api.ChainExport) (Report, error) {
 		if i == maxList {
 			r.Warnings = append(r.Warnings, line("And "+Count(len(res.Warnings)-i)+" more warnings, which are in the JSON export."))
 			break
+		}
+		if w == saidOfSamples && r.Coverage.Sample {
+			continue // the line about the coverage says it, with the figures
 		}
 		r.Warnings = append(r.Warnings, line(w))
 	}

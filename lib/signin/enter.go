@@ -3,7 +3,9 @@ package signin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -87,11 +89,53 @@ func (a *Accounts) settle(ctx context.Context, origin string, got Tokens, g Gues
 	if err = errors.Join(err, c.Close()); err != nil {
 		return out, err
 	}
-	out.Account = Account{BaseURL: origin, Kind: Session, WorkspaceID: w.ID, Workspace: w.Name, Store: a.vault().Name()}
-	if out.Who.Account != nil {
-		out.Account.Who = out.Who.Account.Email
-	}
+	out.Account = Account{BaseURL: origin, Kind: Session, Who: Named(out.Who), WorkspaceID: w.ID, Workspace: w.Name, Store: a.vault().Name()}
 	return out, a.Keep(ctx, out.Account, got)
+}
+
+// EnterKey keeps an API key, in the workspace that it belongs to, once the
+// service has accepted it. Otherwise nothing is kept.
+func (a *Accounts) EnterKey(ctx context.Context, baseURL, key string) (out Entered, err error) {
+	key, ok := Key(key)
+	if !ok {
+		return out, &flow.Error{Code: api.InvalidInput, Message: "that is no API key: it is one line without spaces", Facts: []string{"nothing was sent or stored"}}
+	}
+	origin, err := a.Origin(baseURL)
+	if err != nil {
+		return out, err
+	}
+	c, err := a.as(origin, key, "")
+	if err != nil {
+		return out, err
+	}
+	out.Who, err = c.Whoami(ctx)
+	if err = errors.Join(err, c.Close()); err != nil {
+		return Entered{}, err
+	}
+	out.Account = Account{BaseURL: origin, Kind: APIKey, Who: Named(out.Who), Store: a.vault().Name()}
+	if w := out.Who.Workspace; w != nil {
+		out.Account.WorkspaceID, out.Account.Workspace = w.ID, w.Name
+	}
+	return out, a.Keep(ctx, out.Account, Tokens{Access: key})
+}
+
+const maxKey = 4096
+
+// Key is an API key without the space around it, if the text can be one.
+func Key(text string) (key string, ok bool) {
+	key = strings.TrimSpace(text)
+	return key, key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// Named is who somebody is, in words.
+func Named(who api.WhoamiRecord) string {
+	switch {
+	case who.Account != nil:
+		return who.Account.Email
+	case who.APIKey != nil:
+		return fmt.Sprintf("the key %s (%s)", who.APIKey.Name, who.APIKey.Prefix)
+	}
+	return strings.ReplaceAll(who.Kind, "_", " ")
 }
 
 // as is a service as whoever has a token sees it.

@@ -405,3 +405,48 @@ func TestAnotherToken(t *testing.T) {
 		t.Errorf("out of reach: %v", err)
 	}
 }
+
+// AUT-19: a key is kept once the service has accepted it, and only then.
+func TestEnterKey_AUT19(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, key string
+		refused   bool // by the service
+		code      api.Code
+		asked     int
+	}{
+		{"AUT-19 a good key", "", false, "", 1},
+		{"a key that the service refuses", "", true, api.KeyRevoked, 1},
+		{"two words", "two words", false, api.InvalidInput, 0},
+		{"nothing", " \n", false, api.InvalidInput, 0},
+		{"a control character", "key\x1b[2J", false, api.InvalidInput, 0},
+		{"too long", strings.Repeat("k", 4097), false, api.InvalidInput, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, apitest.SignIn{})
+			key := tt.key
+			if key == "" {
+				key = b.Fake.Token
+			}
+			if tt.refused {
+				b.Fake.Fail("GET /v1/auth/whoami", 1, 401, tt.code)
+			}
+			got, err := b.EnterKey(t.Context(), b.Fake.URL, " "+key+"\n")
+			all, listed := b.List()
+			if listed != nil || b.Fake.Count("GET /v1/auth/whoami") != tt.asked {
+				t.Errorf("%v, asked %d times", listed, b.Fake.Count("GET /v1/auth/whoami"))
+			}
+			if tt.code != "" {
+				b.wants(err, tt.code)
+				if len(all) != 0 || strings.Contains(err.Error(), key) {
+					t.Errorf("kept %v: %v", all, err)
+				}
+				return
+			}
+			if err != nil || got.Account.Kind != signin.APIKey || len(all) != 1 || all[0].WorkspaceID != b.Fake.WorkspaceID {
+				t.Errorf("%+v, %v, kept %v", got.Account, err, all)
+			}
+		})
+	}
+}

@@ -156,7 +156,7 @@ func TestPages_OneMachine(t *testing.T) {
 }
 
 // programs are those of the product, as a line of a document begins.
-var programs = []string{"evalrouter", "evalrouterd", "evalrouter-bench", "evalrouter-langsmith", "evalrouter-tui"}
+var programs = []string{"evalrouter", "evalrouterd", "evalrouter-bench", "evalrouter-langsmith", "evalrouter-mcp", "evalrouter-tui"}
 
 // Every line of a document that begins with one of our programs names a command
 // that is there, and flags that it has.

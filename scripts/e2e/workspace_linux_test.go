@@ -26,6 +26,7 @@ type terminal struct {
 
 	mu    sync.Mutex
 	vt    vt10x.Terminal
+	sent  []byte // all that came to the terminal
 	fresh chan struct{}
 }
 
@@ -54,7 +55,10 @@ func (s *site) inTerminal(t *testing.T, env []string, name string, args ...strin
 	size := [4]uint16{terminalRows, terminalColumns}
 	ioctl(t, tty, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	x := &terminal{t: t, ctrl: ctrl, vt: vt10x.New(vt10x.WithSize(terminalColumns, terminalRows)), fresh: make(chan struct{}, 1), done: make(chan struct{})}
-	x.cmd = exec.Command(filepath.Join(s.bin, name), args...)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(s.bin, name)
+	}
+	x.cmd = exec.Command(name, args...)
 	x.cmd.Dir = s.home
 	x.cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + s.bin + ":/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "EVALROUTER_NO_BROWSER=1"}, env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
@@ -82,6 +86,7 @@ func (x *terminal) read() {
 		n, err := x.ctrl.Read(buf)
 		x.mu.Lock()
 		_, _ = x.vt.Write(buf[:n])
+		x.sent = append(x.sent, buf[:n]...)
 		x.mu.Unlock()
 		select {
 		case x.fresh <- struct{}{}:

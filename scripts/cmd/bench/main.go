@@ -23,6 +23,7 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench validate [N]
        scripts/bench databases [flags]
        scripts/bench ingest [flags]
+       scripts/bench report [flags]
        scripts/bench tracing [N]
 
   startup   time from start to exit of evalrouter --version, --help, help run, catalog from a local copy, and of evalrouterd version, N times (51)
@@ -31,12 +32,13 @@ const usage = `usage: scripts/bench startup [N]
   databases the same run over SQLite and over PostgreSQL, in pairs; databases -h lists the flags
   scoring   grades and records a CPU second of every grader, on the data of SHARED (../shared), beside Python
   ingest    spans sent by several exporters: how many a second are kept, then lists and details over them; ingest -h lists the flags
+  report    a report of very many tasks as it is written, a run in every format that it is exported in, and when a browser first paints them; report -h lists the flags
   validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)
   tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)`
 
 func run(args []string) int {
 	var err error
-	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest", "report"}, args[0]) {
 		err = fresh()
 	}
 	switch {
@@ -57,6 +59,10 @@ func run(args []string) int {
 		err = capturing(args[1:])
 	case len(args) == 3 && args[0] == agentWord:
 		err = spoolAgent(args[1], args[2])
+	case len(args) > 0 && args[0] == "report":
+		err = reports(args[1:])
+	case len(args) == 4 && args[0] == writerWord:
+		err = writeReport(args[1], args[2], args[3])
 	case len(args) > 0 && args[0] == "databases":
 		err = databases(args[1:])
 	case len(args) > 0 && args[0] == "ingest":

@@ -10,7 +10,7 @@ import (
 // browser walks the sign-in with a real Chromium. Without one the test says so
 // and is skipped, which -v shows.
 func browser(pictures string) error {
-	fmt.Println("browser: both ways of signing in, and every page at 360 and 1440 pixels")
+	fmt.Println("browser: both ways of signing in, and every page at 360, 768, 1024 and 1440 pixels, light and dark")
 	args := []string{"test", "./cmd/evalrouterd/internal/daemon", "-count=1", "-timeout=10m", "-v", "-run=TestBrowser_"}
 	if pictures != "" {
 		dir, err := filepath.Abs(pictures)

@@ -41,7 +41,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|ingest|slow|
             next pair of tokens and the file that keeps it
   fuzz      every fuzz target of scoring for a while, or those with NAME in theirs
   browser   sign in with a real Chromium and the keyboard alone, with the command line of EVALROUTER_TEST_BIN too,
-            and look at every page at both widths; -pictures keeps what it saw. EVALROUTER_TEST_CHROMIUM names the
+            and hold every page at four widths, light and dark; -pictures keeps what it saw. EVALROUTER_TEST_CHROMIUM names the
             browser, or it is on the PATH
   newcomer  type docs/getting-started.md in an empty home, from the clone to the report, which has five minutes
   refresh   N rounds (100) in which fifty clients refresh one sign-in at once

@@ -99,6 +99,8 @@ func broken() map[string][][]string {
 		"page siblings":                      {{"./tui/internal/page/home -> ./tui/internal/page/catalog"}},
 		"workspace is light":                 {{"./tui -> ./lib", "./lib -> modernc.org/sqlite"}, {"./tui/internal/show -> github.com/rivo/tview"}},
 		"workspace command":                  {{"./cmd/evalrouter-tui ~> ./cmd/evalrouter/internal/viewer"}},
+		"agent's server":                     {{"./cmd/evalrouter-mcp ~> ./cmd/evalrouter/internal/argv"}},
+		"one protocol importer":              {{"./cmd/evalrouter -> github.com/modelcontextprotocol/go-sdk/mcp"}},
 		"one terminal importer":              {{"./tui/internal/page -> github.com/gdamore/tcell/v2"}},
 		"one sign-in":                        {{"./lib -> golang.org/x/oauth2"}, {"./cmd/evalrouter/internal/signin -> golang.org/x/oauth2"}},
 		"a keychain only when asked for":     {{"./lib/signin -> github.com/zalando/go-keyring"}, {"./cmd/evalrouter/internal/signin -> github.com/zalando/go-keyring"}},

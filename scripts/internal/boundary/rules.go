@@ -358,6 +358,15 @@ func workspaceRules() []Rule {
 			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter-tui/...", "./tui/...", "./lib/..."},
 			Why: "the workspace's command is a client; the other parts are other binaries",
 		},
+		{
+			Name: "agent's server", From: []string{"./cmd/evalrouter-mcp/..."}, Reach: WithTests,
+			Deny: []string{"ours"}, Allow: []string{"./cmd/evalrouter-mcp/...", "./lib/..."},
+			Why: "what an agent gets is a client; the other parts are other binaries",
+		},
+		{
+			Name: "one protocol importer", From: []string{"ours"}, Except: []string{"./cmd/evalrouter-mcp/...", "./scripts/..."},
+			Deny: []string{"github.com/modelcontextprotocol/..."}, Why: "the protocol of agents weighs on no other program",
+		},
 	}
 }
 

@@ -26,6 +26,8 @@ func direct(module string) (allowed []string, limited bool) {
 			"github.com/goccy/go-yaml", "github.com/klauspost/compress"), true
 	case "langsmith", "cmd/evalrouter-langsmith":
 		return tests, true
+	case "cmd/evalrouter-mcp":
+		return append(tests, "github.com/modelcontextprotocol/go-sdk"), true
 	case "tracing":
 		return append(tests, "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/trace",
 			"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"), true

@@ -20,6 +20,7 @@ const (
 	Warn        // cut off, refused, partial
 	Active      // running
 	Armed       // one key from spending
+	Hidden      // stands for what was typed in secret; it cannot be selected
 )
 
 // Cell is one column of one row. The second column of a wide character has no

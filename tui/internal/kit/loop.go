@@ -17,7 +17,22 @@ type Host struct {
 	// Stop suspends the process until it is continued; nil where there is no
 	// such thing.
 	Stop func() error
+	// Job is what a shell, or somebody else, does to the process; nil where there
+	// is no such thing.
+	Job <-chan JobEvent
 }
+
+// JobEvent is something that is done to the process.
+type JobEvent int
+
+// What is done to a process.
+const (
+	// AskedToStop came without a key, as by `kill -TSTP`.
+	AskedToStop JobEvent = iota
+	// Continued came after a stop that gave no time to give the terminal back: it
+	// may have changed hands meanwhile.
+	Continued
+)
 
 type delivery struct {
 	id   int
@@ -179,6 +194,8 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 			l.Send(0, m)
 		case d := <-l.in:
 			l.deliver(d)
+		case what := <-l.Host.Job:
+			l.controlled(what)
 		case t := <-ticks.C:
 			l.Send(0, Tick{At: t})
 		case <-ctx.Done():

@@ -58,10 +58,23 @@ func (l *Loop) do(t Task) {
 }
 
 func (l *Loop) suspend() {
-	if l.Host.Stop == nil {
+	if l.Host.Stop != nil {
+		l.suspended(l.Host.Stop)
+	}
+}
+
+// controlled does what belongs to an event of the process. A terminal that
+// others may have used is taken anew.
+func (l *Loop) controlled(what JobEvent) {
+	if what == AskedToStop {
+		l.suspend()
 		return
 	}
-	if err := l.Term.Suspended(l.Host.Stop); err != nil {
+	l.suspended(func() error { return nil })
+}
+
+func (l *Loop) suspended(do func() error) {
+	if err := l.Term.Suspended(do); err != nil {
 		l.fault = err
 		return
 	}

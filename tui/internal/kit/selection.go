@@ -42,10 +42,29 @@ func (p selection) each(c Canvas, do func(x, y, w int)) {
 
 func (p selection) text(c Canvas) string {
 	var rows []string
-	p.each(c, func(x, y, w int) { rows = append(rows, strings.TrimRight(c.Part(x, y, w), " ")) })
+	p.each(c, func(x, y, w int) { rows = append(rows, strings.TrimRight(c.open(x, y, w), " ")) })
 	return strings.Trim(strings.Join(rows, "\n"), "\n")
 }
 
 func (p selection) draw(c Canvas) {
-	p.each(c, func(x, y, w int) { c.Mark(x, y, w, Focus) })
+	p.each(c, func(x, y, w int) {
+		for i := x; i < x+w; i++ {
+			if !c.hidden(i, y) {
+				c.Mark(i, y, 1, Focus)
+			}
+		}
+	})
+}
+
+func (c Canvas) hidden(x, y int) bool { return c.g.cells[(c.y+y)*c.g.w+c.x+x].Role == Hidden }
+
+// open is Part without what stands for something typed in secret.
+func (c Canvas) open(x, y, w int) string {
+	var b strings.Builder
+	for i := x; i < x+w; i++ {
+		if !c.hidden(i, y) {
+			b.WriteString(c.Part(i, y, 1))
+		}
+	}
+	return b.String()
 }

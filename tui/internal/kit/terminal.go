@@ -20,14 +20,28 @@ type Terminal struct {
 	cx, cy int
 	pasted strings.Builder
 	inside bool // of a paste
+	keeper Keeper
 }
+
+// Keeper is told around every time the terminal is taken, so that somebody can
+// give it back when this process cannot any more.
+type Keeper interface {
+	Taking()
+	Given()
+}
+
+// unkept is the keeper of a terminal that nobody else looks after.
+type unkept struct{}
+
+func (unkept) Taking() {}
+func (unkept) Given()  {}
 
 // ErrNoTerminal says that the terminal cannot show a full screen.
 var ErrNoTerminal = errors.New("this terminal cannot show a full-screen workspace")
 
 // OpenTerminal takes the terminal over until Close. An unknown terminal type
-// is taken for an xterm; a dumb one is refused.
-func OpenTerminal(env func(string) (string, bool)) (*Terminal, error) {
+// is taken for an xterm; a dumb one is refused. keeper may be nil.
+func OpenTerminal(env func(string) (string, bool), keeper Keeper) (*Terminal, error) {
 	if name, _ := env("TERM"); name == "" || name == "dumb" {
 		return nil, ErrNoTerminal
 	}
@@ -37,7 +51,7 @@ func OpenTerminal(env func(string) (string, bool)) (*Terminal, error) {
 			return nil, ErrNoTerminal
 		}
 	}
-	return TakeOver(s, ThemeOf(env))
+	return TakeOver(s, ThemeOf(env), keeper)
 }
 
 func unknownTerminal() (tcell.Screen, error) {
@@ -53,11 +67,16 @@ func unknownTerminal() (tcell.Screen, error) {
 }
 
 // TakeOver is OpenTerminal for a screen that was made elsewhere.
-func TakeOver(s tcell.Screen, theme Theme) (*Terminal, error) {
+func TakeOver(s tcell.Screen, theme Theme, keeper Keeper) (*Terminal, error) {
+	if keeper == nil {
+		keeper = unkept{}
+	}
+	keeper.Taking()
 	if err := s.Init(); err != nil {
+		keeper.Given()
 		return nil, fmt.Errorf("take over the terminal: %w", err)
 	}
-	t := &Terminal{screen: s, theme: theme}
+	t := &Terminal{screen: s, theme: theme, keeper: keeper}
 	t.modes()
 	return t, nil
 }
@@ -72,7 +91,10 @@ func (t *Terminal) modes() {
 }
 
 // Close gives the terminal back as it was. It may be called again.
-func (t *Terminal) Close() { t.screen.Fini() }
+func (t *Terminal) Close() {
+	t.screen.Fini()
+	t.keeper.Given()
+}
 
 // Size is the terminal's size now.
 func (t *Terminal) Size() Resize {
@@ -125,7 +147,9 @@ func (t *Terminal) Suspended(do func() error) error {
 	if err := t.screen.Suspend(); err != nil {
 		return fmt.Errorf("give the terminal back: %w", err)
 	}
+	t.keeper.Given()
 	err := do()
+	t.keeper.Taking()
 	if again := t.screen.Resume(); again != nil {
 		return fmt.Errorf("take the terminal again: %w", again)
 	}

@@ -103,7 +103,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			term, err := kit.TakeOver(s, kit.Colour)
+			term, err := kit.TakeOver(s, kit.Colour, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 func TestOpenTerminalRefuses(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "dumb"} {
-		if _, err := kit.OpenTerminal(func(string) (string, bool) { return name, name != "" }); !errors.Is(err, kit.ErrNoTerminal) {
+		if _, err := kit.OpenTerminal(func(string) (string, bool) { return name, name != "" }, nil); !errors.Is(err, kit.ErrNoTerminal) {
 			t.Errorf("TERM=%q: %v", name, err)
 		}
 	}

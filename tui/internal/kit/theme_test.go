@@ -14,7 +14,7 @@ func TestThemes(t *testing.T) {
 	t.Parallel()
 	for _, theme := range []kit.Theme{kit.Colour, kit.Contrast, kit.Mono} {
 		sim := tcell.NewSimulationScreen("UTF-8")
-		term, err := kit.TakeOver(sim, theme)
+		term, err := kit.TakeOver(sim, theme, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

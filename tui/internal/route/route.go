@@ -71,6 +71,9 @@ type Plan struct {
 // Live is a run that is going on.
 type Live struct{ ID string }
 
+// Stop is stopping a run, or all members of a group: one of the ids is given.
+type Stop struct{ Run, Group string }
+
 // Result is what a finished run found.
 type Result struct{ ID string }
 
@@ -115,8 +118,9 @@ type Billing struct{}
 // Account is who the person is, and where.
 type Account struct{}
 
-// SignIn is signing in: by the browser of this machine, or by a code.
-type SignIn struct{ ByCode bool }
+// SignIn is signing in: by the browser of this machine, by a code, or with an API
+// key that is typed.
+type SignIn struct{ ByCode, ByKey bool }
 
 // Uploads is where benchmarks are uploaded.
 type Uploads struct{}

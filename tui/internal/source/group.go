@@ -60,3 +60,8 @@ func (m *members) Get(ctx context.Context, id string) (api.RunRecord, error) {
 	m.last = g
 	return api.RunRecord{GroupID: &g.ID, Status: g.Status, CreatedAt: g.CreatedAt, StartedAt: g.StartedAt, FinishedAt: g.FinishedAt}, nil
 }
+
+// CancelGroup stops every member that goes on.
+func (s *Source) CancelGroup(ctx context.Context, id string) (api.GroupRecord, error) {
+	return call(ctx, s, func(c *evalrouter.Client) (api.GroupRecord, error) { return c.Groups.Cancel(ctx, id) })
+}

@@ -183,6 +183,11 @@ func (s *Source) Run(ctx context.Context, id string) (api.RunRecord, error) {
 	return call(ctx, s, func(c *evalrouter.Client) (api.RunRecord, error) { return c.Runs.Get(ctx, id) })
 }
 
+// CancelRun stops a run.
+func (s *Source) CancelRun(ctx context.Context, id string) (api.RunRecord, error) {
+	return call(ctx, s, func(c *evalrouter.Client) (api.RunRecord, error) { return c.Runs.Cancel(ctx, id) })
+}
+
 // Result is the newest result of a finished run.
 func (s *Source) Result(ctx context.Context, id string) (api.ResultRecord, error) {
 	return call(ctx, s, func(c *evalrouter.Client) (api.ResultRecord, error) { return c.Runs.Results(ctx, id, 0) })

@@ -11,14 +11,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/release"
 	evalrouter "github.com/evalrouter/evalrouter/lib"
+	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/local"
 	"github.com/evalrouter/evalrouter/lib/profile"
@@ -32,22 +30,14 @@ const copyFormat = "tui-1"
 
 // Place is the surroundings of one process.
 type Place struct {
-	BaseURL, Workspace string // flags
-	AllowHTTP          bool
-	Env                func(string) (string, bool)
-	Environ            func() []string
-	Home               string
+	connect.Place
 	// Host names this computer to whoever approves a code.
-	Host    string
-	Version string
-	Now     func() time.Time
-	Sleep   flow.Sleeper
-	Chance  func() float64
+	Host string
 }
 
 // Options is the workspace at this place. It asks no service.
 func (p Place) Options() (tui.Options, error) {
-	who, err := profile.Resolve(profile.Input{BaseURL: p.BaseURL, Workspace: p.Workspace, Env: p.Env, Home: p.Home, Saved: p.signedIn()})
+	who, err := p.Profile()
 	if err != nil {
 		return tui.Options{}, err
 	}
@@ -70,7 +60,7 @@ func (p Place) Options() (tui.Options, error) {
 	}
 	return tui.Options{
 		SignIn: gate, Service: tui.Service{
-			Connect:   func(ctx context.Context) (*evalrouter.Client, error) { return p.connect(ctx, who) },
+			Connect:   func(ctx context.Context) (*evalrouter.Client, error) { return p.Client(ctx, who) },
 			Catalog:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Use) },
 			Refresh:   func() (*evalrouter.Catalog, error) { return p.catalog(who, readcache.Refresh) },
 			Journal:   &flow.Journal{Dir: state, Disk: flow.OS{}, Now: p.Now, Sleep: p.Sleep},
@@ -84,30 +74,10 @@ func (p Place) Options() (tui.Options, error) {
 	}, nil
 }
 
-// accounts are this user's sign-ins, or why there is no place for them.
-func (p Place) accounts() (*signin.Accounts, error) {
-	dir, err := profile.DirsOf(p.Env, p.Home).Config.Path()
-	if err != nil {
-		return nil, err
-	}
-	return &signin.Accounts{
-		Dir: dir, Transport: evalrouter.NewTransport(), AllowHTTP: p.AllowHTTP, UserAgent: "evalrouter-tui/" + p.Version, Now: p.Now, Sleep: p.Sleep,
-	}, nil
-}
-
-// signedIn reads what a sign-in left; nil where there is no place for it.
-func (p Place) signedIn() func(string) (*profile.Saved, error) {
-	accounts, err := p.accounts()
-	if err != nil {
-		return nil
-	}
-	return accounts.Saved
-}
-
 // gate is how one signs in here: where `evalrouter login` would. nil is where
 // there is no place to keep a sign-in.
 func (p Place) gate() (*tui.SignIn, error) {
-	accounts, err := p.accounts()
+	accounts, err := p.Accounts()
 	if err != nil {
 		return nil, nil // the service on this machine needs none
 	}
@@ -143,75 +113,15 @@ func (p Place) get(name string) string {
 	return v
 }
 
-func (p Place) config(who *profile.Profile) evalrouter.Config {
-	return evalrouter.Config{
-		BaseURL: who.BaseURL.Value, AllowHTTP: p.AllowHTTP || who.AllowHTTP,
-		UserAgent: fmt.Sprintf("evalrouter-tui/%s (%s/%s)", p.Version, runtime.GOOS, runtime.GOARCH),
-		Now:       p.Now, Sleep: p.Sleep, Rand: p.Chance,
-	}
-}
-
-// connect is the service with the caller's credential. The one on this machine
-// is started if it is not running.
-func (p Place) connect(ctx context.Context, who *profile.Profile) (*evalrouter.Client, error) {
-	cfg := p.config(who)
-	cfg.WorkspaceID = who.Workspace.Value
-	var err error
-	if who.Local {
-		var r local.Record
-		if r, err = p.service(who).ensure(ctx); err == nil {
-			cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
-			cfg.APIKey, err = p.service(who).Token()
-		}
-	} else if who.Credential.From == profile.FromLogin {
-		cfg.Credential = who.Key // it changes while the workspace is open
-	} else {
-		cfg.APIKey, err = who.Key(ctx, "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return evalrouter.New(cfg)
-}
-
-type service struct{ *local.Service }
-
-func (s service) ensure(ctx context.Context) (local.Record, error) {
-	r, _, err := s.Ensure(ctx)
-	return r, err
-}
-
-func (p Place) service(who *profile.Profile) service {
-	return service{&local.Service{
-		Dir: who.Dirs.Data.Value, Port: local.DefaultPort, Env: serviceEnv(p.Environ()),
-		Find:     func() (string, error) { return local.FindProgram(local.Binary, os.Executable, exec.LookPath) },
-		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
-		Patience: 10 * time.Second, Sleep: p.Sleep,
-	}}
-}
-
-// serviceEnv is what a started service gets of the environment: no key, no
-// setting of a client.
-func serviceEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		switch name {
-		case "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOMAXPROCS", "GOMEMLIMIT", "GOCOVERDIR":
-			return false
-		}
-		return !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "LC_")
-	})
-}
-
 // catalog is the public catalog over local copies, read without credentials.
 func (p Place) catalog(who *profile.Profile, mode readcache.Mode) (*evalrouter.Catalog, error) {
-	cfg := p.config(who)
+	cfg := p.Config(who)
 	var next http.RoundTripper = evalrouter.NewTransport()
 	if who.Local {
 		// Where the service listens is known once it runs, and it is started
 		// only when a copy does not do.
 		cfg.BaseURL, cfg.AllowHTTP = fmt.Sprintf("http://127.0.0.1:%d", local.DefaultPort), true
-		next = localTransport{p.service(who), next}
+		next = localTransport{p.Service(who), next}
 	}
 	dir, err := who.Dirs.Cache.Path()
 	if off, _ := p.Env("EVALROUTER_READ_CACHE"); err == nil && !strings.EqualFold(off, "off") {
@@ -231,13 +141,13 @@ func (p Place) catalog(who *profile.Profile, mode readcache.Mode) (*evalrouter.C
 
 // localTransport leads to the service on this machine.
 type localTransport struct {
-	service service
+	service *local.Service
 	next    http.RoundTripper
 }
 
 // RoundTrip sends the request where the service listens.
 func (t localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	r, err := t.service.ensure(req.Context())
+	r, _, err := t.service.Ensure(req.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/place"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/signin"
 )
 
@@ -23,11 +24,11 @@ func (nobody) Choose(_ context.Context, all []api.WorkspaceRecord) (api.Workspac
 }
 
 func at(home, base string, vars map[string]string) place.Place {
-	return place.Place{
-		BaseURL: base, AllowHTTP: base != "", Home: home, Host: "desk", Version: "0", Now: time.Now,
+	return place.Place{Host: "desk", Place: connect.Place{
+		Program: "evalrouter-tui", BaseURL: base, AllowHTTP: base != "", Home: home, Version: "0", Now: time.Now,
 		Env:     func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Environ: func() []string { return nil }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Chance: func() float64 { return 0.5 },
-	}
+	}}
 }
 
 // A sign-in of the workspace is one of the command line: the next process finds

@@ -235,7 +235,7 @@ func (a *App) Reconnect(ctx context.Context) (*evalrouter.Client, error) {
 // LocalService is the service of a data directory on this machine.
 func (a *App) LocalService(dir string, port int) *local.Service {
 	return &local.Service{
-		Dir: dir, Port: port, Env: serviceEnv(a.Environ()),
+		Dir: dir, Port: port, Env: local.Environment(a.Environ()),
 		Find:     func() (string, error) { return a.FindBinary(local.Binary) },
 		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 		Patience: 10 * time.Second, Sleep: a.Sleep,

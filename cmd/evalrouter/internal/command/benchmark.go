@@ -61,7 +61,7 @@ func (a *App) bench(name, args, short string) *argv.Command {
 				return &argv.UsageError{
 					Code:    api.BenchmarkExtraRequired,
 					Message: name + " is done by " + Bench + ", which is not installed; nothing was read or written",
-					Next:    "go install github.com/evalrouter/evalrouter/cmd/" + Bench + "@" + a.moduleVersion(),
+					Next:    "go install github.com/evalrouter/evalrouter/cmd/" + Bench + "@" + a.ModuleVersion(),
 				}
 			}
 			return a.Exec(path, append([]string{Bench, name}, words...))
@@ -69,9 +69,9 @@ func (a *App) bench(name, args, short string) *argv.Command {
 	}
 }
 
-// moduleVersion is this program's version as go install takes it: a program
+// ModuleVersion is this program's version as go install takes it: a program
 // built from a checkout has none of its own.
-func (a *App) moduleVersion() string {
+func (a *App) ModuleVersion() string {
 	if strings.HasPrefix(a.Version, "v") {
 		return a.Version
 	}

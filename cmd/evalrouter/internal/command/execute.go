@@ -110,16 +110,3 @@ func indexOr(args []string, word string) int {
 	}
 	return len(args)
 }
-
-// serviceEnv is what a started service gets of this process's environment: what
-// programs need to run, and nothing that could be a credential.
-func serviceEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		switch name {
-		case "PATH", "HOME", "USER", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOMAXPROCS", "GOMEMLIMIT", "GOCOVERDIR":
-			return false
-		}
-		return !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "LC_")
-	})
-}

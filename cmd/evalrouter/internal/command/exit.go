@@ -70,7 +70,7 @@ func exitOf(c api.Code) int {
 		api.BenchmarkUnknown, api.ModelUnknown, api.RunUnknown, api.CommandUnknown, api.ConnectionUnknown, api.AmbiguousModel, api.AmbiguousID,
 		api.ContinuationExists, api.RunNotFinished, api.LeftOutUnacknowledged, api.DuplicateCharges,
 		api.UnattendedRefused, api.CompareMismatch, api.ArchiveChanged, api.SignedOut, api.QuoteChanged, api.RepeatNeedsNew, api.StateUnwritable,
-		api.StateCorrupt, api.BenchmarkExtraRequired, api.LangSmithExtraRequired, api.CapBelowMinimum, api.QuoteAlreadyAccepted,
+		api.StateCorrupt, api.BenchmarkExtraRequired, api.LangSmithExtraRequired, api.MCPExtraRequired, api.ApprovalRequired, api.CapBelowMinimum, api.QuoteAlreadyAccepted,
 		api.ModelUnavailable, api.ConnectionUnverified, api.JudgeOnlyRoute, api.UnboundedModelCost,
 		api.OutputFormatUnsupported, "missing_capability", "context_too_small", "output_limit_too_small":
 		return exitRejected

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -135,6 +136,7 @@ func (r *Report) fromCall(err error, e *evalrouter.Error, outermost bool) {
 		r.RunID = id
 		r.next("evalrouter wait " + id)
 	}
+	r.facts = append(r.facts, members(e.Details)...)
 	switch e.Code {
 	case api.InsufficientCredit:
 		r.amount("this cap needs %s", e.Detail("required_microusd"))
@@ -204,6 +206,22 @@ func fields(details map[string]any) (out []string) {
 		code, _ := m["code"].(string)
 		if path != "" && code != "" {
 			out = append(out, path+": "+strings.ReplaceAll(code, "_", " "))
+		}
+	}
+	return out
+}
+
+// members are the models of a group that the service says something about: which,
+// why, and by which run.
+func members(details map[string]any) (out []string) {
+	list, _ := details["members"].([]any) // absent, or a shape that is not known here
+	for _, f := range list {
+		m, _ := f.(map[string]any)
+		place, err := strconv.Atoi(fmt.Sprint(m["member"]))
+		run, _ := m["run_id"].(string)
+		why, _ := m["reason"].(string)
+		if err == nil && why != "" {
+			out = append(out, fmt.Sprintf("model %d, run %s: %s", place+1, run, strings.ReplaceAll(why, "_", " ")))
 		}
 	}
 	return out

@@ -114,6 +114,7 @@ func serviceProblems() []Problem {
 func ownProblems() []Problem {
 	return []Problem{
 		{api.AmbiguousID, 0, "The beginning of the id fits several.", free, "Type more of the id."},
+		{api.ApprovalRequired, 0, "An agent asked to start a quote that no person approved, or no longer approves.", free, "Look at the quote and decide: evalrouter approve QUOTE"},
 		{api.ArchiveChanged, 0, "A file of a saved comparison is not what was saved.", reads, "Take the archive from where it was first kept; the error names the file."},
 		{api.BenchmarkExtraRequired, 0, "The program that makes benchmarks is not installed.", free, "Run the go install line that the error gives."},
 		{api.BenchmarkUnknown, 0, "No benchmark has that name.", free, "evalrouter catalog"},
@@ -137,6 +138,7 @@ func ownProblems() []Problem {
 		{api.LangSmithRefused, 0, "LangSmith refused a request.", free, "The error repeats what it said."},
 		{api.LangSmithWorkspace, 0, "The LangSmith key has several workspaces.", free, "Set LANGSMITH_WORKSPACE_ID."},
 		{api.LocalServiceFailed, 0, "The service on this machine did not start.", free, "evalrouter local logs"},
+		{api.MCPExtraRequired, 0, "The program that serves agents is not installed.", free, "Run the go install line that the error gives."},
 		{api.ModelUnknown, 0, "No model has that name.", free, "evalrouter catalog --models"},
 		{api.NetworkError, 0, "The service could not be reached, or the connection broke.", perhaps, "Repeat the same command; evalrouter doctor looks for the cause."},
 		{api.QuoteChanged, 0, "The quote ran out and the new one has other terms.", free, "Review the new quote and repeat the command."},

@@ -48,6 +48,8 @@ func Variables() []Variable {
 		{"EVALROUTER_READ_CACHE", "", "off: keep and use no copies of the catalog"},
 		{"EVALROUTER_NO_BROWSER", "--no-browser", "1: open no browser and print addresses instead"},
 		{"EVALROUTER_TUI", "", "off: the line-based shell instead of the full-screen workspace"},
+		{"EVALROUTER_TUI_GUARD", "", "off: nothing gives the terminal back after a kill -9 of the workspace"},
+		{"EVALROUTER_THEME", "", "mono or high-contrast: how the workspace looks"},
 		{"EVALROUTER_NO_UPDATE_CHECK", "", "1: the workspace asks for no newer release"},
 		{"XDG_STATE_HOME", "", "the folder above the one of EVALROUTER_STATE_DIR"},
 		{"XDG_CACHE_HOME", "", "the folder above the one of EVALROUTER_CACHE_DIR"},

@@ -7,6 +7,7 @@ import (
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/profile"
+	accounts "github.com/evalrouter/evalrouter/lib/signin"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
@@ -93,7 +94,7 @@ func Whoami(a *command.App) *argv.Command {
 }
 
 func show(page *term.Page, a *command.App, p *profile.Profile, at string, who api.WhoamiRecord) {
-	page.Line("Signed in as  %s", nameOf(who))
+	page.Line("Signed in as  %s", accounts.Named(who))
 	page.Line("Service       %s", at)
 	switch {
 	case who.Workspace != nil:

@@ -6,7 +6,6 @@ package signin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -122,12 +121,11 @@ func (l *login) enter(ctx context.Context, acc *accounts.Accounts, base string) 
 	return got, accounts.Session, err
 }
 
-const maxKey = 4096
-
+// readKey reads one line and what may wrongly follow it.
 func readKey(in io.Reader) (string, error) {
-	b, err := io.ReadAll(io.LimitReader(in, maxKey+2))
-	key := strings.TrimSpace(string(b))
-	if err != nil || key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	b, err := io.ReadAll(io.LimitReader(in, 8<<10))
+	key, ok := accounts.Key(string(b))
+	if err != nil || !ok {
 		return "", &argv.UsageError{Message: "stdin holds no API key: one line without spaces; nothing was sent or stored"}
 	}
 	return key, nil
@@ -180,7 +178,7 @@ func (l *login) keep(ctx context.Context, acc *accounts.Accounts, base, kind str
 	if err = errors.Join(err, c.Close()); err != nil {
 		return err
 	}
-	a := accounts.Account{BaseURL: base, Kind: kind, Who: nameOf(who), WorkspaceID: w.ID, Workspace: w.Name}
+	a := accounts.Account{BaseURL: base, Kind: kind, Who: accounts.Named(who), WorkspaceID: w.ID, Workspace: w.Name}
 	if err := acc.Keep(ctx, a, got); err != nil {
 		return err
 	}
@@ -196,15 +194,4 @@ func (l *login) keep(ctx context.Context, acc *accounts.Accounts, base, kind str
 		p.Line("Kept in %s.", kept.Store)
 		p.Next("evalrouter catalog")
 	})
-}
-
-// nameOf is who somebody is, in words.
-func nameOf(who api.WhoamiRecord) string {
-	switch {
-	case who.Account != nil:
-		return who.Account.Email
-	case who.APIKey != nil:
-		return fmt.Sprintf("the key %s (%s)", who.APIKey.Name, who.APIKey.Prefix)
-	}
-	return strings.ReplaceAll(who.Kind, "_", " ")
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // lay prints one row, on as many lines as its longest folded cell needs.
-func lay[T any](row []plain.Safe, show []Column[T], w []int) (out []plain.Safe) {
+func lay(row []plain.Safe, show []head, w []int) (out []plain.Safe) {
 	parts, high := make([][]plain.Safe, len(row)), 1
 	for i, cell := range row {
 		parts[i] = []plain.Safe{cell}
-		if show[i].Fold {
+		if show[i].fold {
 			parts[i] = fold(cell, w[i])
 		}
 		high = max(high, len(parts[i]))
@@ -25,7 +25,7 @@ func lay[T any](row []plain.Safe, show []Column[T], w []int) (out []plain.Safe) 
 				cell = parts[i][n]
 			}
 			text := plain.Pad(cell, w[i])
-			if show[i].Right {
+			if show[i].right {
 				text = plain.Safe(strings.Repeat(" ", max(0, w[i]-plain.Width(cell)))) + plain.Cut(cell, w[i])
 			}
 			b.WriteString(string(text))

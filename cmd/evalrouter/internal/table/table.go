@@ -55,38 +55,96 @@ type Error struct {
 // Error says what was wrong.
 func (e *Error) Error() string { return e.What }
 
+// head is what a column is apart from its rows, and at is its place in the list.
+// What is done with heads and numbers of rows is compiled once, not for every T.
+type head struct {
+	name                     string
+	right, wide, whole, fold bool
+	drop, at                 int
+}
+
+func heads[T any](cols []Column[T]) (out []head) {
+	for i, c := range cols {
+		out = append(out, head{c.Name, c.Right, c.Wide, c.Whole, c.Fold, c.Drop, i})
+	}
+	return out
+}
+
+// list is rows by number: the text of a cell, and how two rows compare by a
+// column, nil where they do by its text.
+type list struct {
+	cols    []head
+	rows    int
+	text    func(row, col int) string
+	compare func(col int) func(a, b int) int
+}
+
+func of[T any](rows []T, cols []Column[T]) list {
+	return list{
+		cols: heads(cols), rows: len(rows),
+		text: func(row, col int) string { return cols[col].Text(rows[row]) },
+		compare: func(col int) func(a, b int) int {
+			by := cols[col].Sort
+			if by == nil {
+				return nil
+			}
+			return func(a, b int) int { return by(rows[a], rows[b]) }
+		},
+	}
+}
+
 // Apply filters, sorts and limits rows. cut is how many rows the limit left out.
 func Apply[T any](rows []T, cols []Column[T], v View) (out []T, cut int, err error) {
-	out = slices.Clone(rows)
+	chosen, cut, err := of(rows, cols).apply(v)
+	if err != nil {
+		return nil, 0, err
+	}
+	out = make([]T, 0, len(chosen))
+	for _, i := range chosen {
+		out = append(out, rows[i])
+	}
+	return out, cut, nil
+}
+
+func (l list) apply(v View) (out []int, cut int, err error) {
+	for i := range l.rows {
+		out = append(out, i)
+	}
 	for _, f := range v.Filters {
 		name, want, ok := strings.Cut(f, "=")
-		c := find(cols, name)
+		c := find(l.cols, name)
 		if !ok || c == nil {
-			return nil, 0, &Error{What: "a filter is COLUMN=VALUE, and there is no such column", Valid: Names(cols)}
+			return nil, 0, &Error{What: "a filter is COLUMN=VALUE, and there is no such column", Valid: names(l.cols)}
 		}
-		out = slices.DeleteFunc(out, func(r T) bool { return !matches(c.Text(r), want) })
+		out = slices.DeleteFunc(out, func(row int) bool { return !matches(l.text(row, c.at), want) })
 	}
 	if v.Sort != "" {
 		name, down := strings.CutPrefix(v.Sort, "-")
-		c := find(cols, name)
+		c := find(l.cols, name)
 		if c == nil {
-			return nil, 0, &Error{What: "there is no such column to sort by", Valid: Names(cols)}
+			return nil, 0, &Error{What: "there is no such column to sort by", Valid: names(l.cols)}
 		}
-		slices.SortStableFunc(out, func(a, b T) int {
-			if down {
-				a, b = b, a
-			}
-			if c.Sort != nil {
-				return c.Sort(a, b)
-			}
-			return compare(c.Text(a), c.Text(b))
-		})
+		l.sort(out, c.at, down)
 	}
 	if v.Limit > 0 && len(out) > v.Limit {
 		cut = len(out) - v.Limit
 		out = out[:v.Limit]
 	}
 	return out, cut, nil
+}
+
+// sort orders rows by a column; rows that are equal stay as they stand.
+func (l list) sort(rows []int, col int, down bool) {
+	by := l.compare(col)
+	if by == nil {
+		by = func(a, b int) int { return compare(l.text(a, col), l.text(b, col)) }
+	}
+	slices.SortStableFunc(rows, func(a, b int) int {
+		if down {
+			a, b = b, a
+		}
+		return by(a, b)
+	})
 }
 
 // matches compares without case, and with any one of the words of a cell that
@@ -117,16 +175,18 @@ func number(s string) (float64, error) {
 }
 
 // Names are the names of all columns.
-func Names[T any](cols []Column[T]) (out []string) {
+func Names[T any](cols []Column[T]) []string { return names(heads(cols)) }
+
+func names(cols []head) (out []string) {
 	for _, c := range cols {
-		out = append(out, c.Name)
+		out = append(out, c.name)
 	}
 	return out
 }
 
-func find[T any](cols []Column[T], name string) *Column[T] {
+func find(cols []head, name string) *head {
 	for i := range cols {
-		if strings.EqualFold(cols[i].Name, name) {
+		if strings.EqualFold(cols[i].name, name) {
 			return &cols[i]
 		}
 	}
@@ -134,29 +194,30 @@ func find[T any](cols []Column[T], name string) *Column[T] {
 }
 
 // choose is the columns to show, before the width is known.
-func choose[T any](cols []Column[T], v View) ([]Column[T], error) {
+func choose(cols []head, v View) ([]head, error) {
 	if len(v.Columns) > 0 {
-		var out []Column[T]
+		var out []head
 		for _, name := range v.Columns {
 			c := find(cols, strings.TrimSpace(name))
 			if c == nil {
-				return nil, &Error{What: "there is no such column", Valid: Names(cols)}
+				return nil, &Error{What: "there is no such column", Valid: names(cols)}
 			}
-			c2 := *c
-			c2.Drop = 0
-			out = append(out, c2)
+			named := *c
+			named.drop = 0
+			out = append(out, named)
 		}
 		return out, nil
 	}
-	return slices.DeleteFunc(slices.Clone(cols), func(c Column[T]) bool { return c.Wide && !v.Wide }), nil
+	return slices.DeleteFunc(slices.Clone(cols), func(c head) bool { return c.wide && !v.Wide }), nil
 }
 
 // Check says whether the view names existing columns only.
 func Check[T any](cols []Column[T], v View) error {
-	if _, err := choose(cols, v); err != nil {
+	l := of(nil, cols)
+	if _, err := choose(l.cols, v); err != nil {
 		return err
 	}
-	_, _, err := Apply(nil, cols, v)
+	_, _, err := l.apply(v)
 	return err
 }
 
@@ -166,19 +227,22 @@ const gap = 2
 // cut, before a line would wrap. Where even that is not enough, as in a
 // terminal of less than 40 cells, every field gets a line.
 func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe, error) {
-	show, err := choose(cols, v)
+	return of(rows, cols).render(v, width)
+}
+
+func (l list) render(v View, width int) ([]plain.Safe, error) {
+	show, err := choose(l.cols, v)
 	if err != nil {
 		return nil, err
 	}
 	if width < 40 {
-		return blocks(rows, show), nil
+		return l.blocks(show), nil
 	}
-	cells := func() [][]plain.Safe { return grid(rows, show) }
-	g := cells()
+	g := l.grid(show)
 	for total(widths(g)) > width {
 		worst := -1
 		for i, c := range show {
-			if c.Drop > 0 && (worst < 0 || c.Drop > show[worst].Drop) {
+			if c.drop > 0 && (worst < 0 || c.drop > show[worst].drop) {
 				worst = i
 			}
 		}
@@ -186,11 +250,11 @@ func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe,
 			break
 		}
 		show = slices.Delete(slices.Clone(show), worst, worst+1)
-		g = cells()
+		g = l.grid(show)
 	}
 	w := widths(g)
 	if shrink(w, show, width); total(w) > width {
-		return blocks(rows, show), nil // a row that wraps is no table any more
+		return l.blocks(show), nil // a row that wraps is no table any more
 	}
 	out := make([]plain.Safe, 0, len(g))
 	for _, row := range g {
@@ -199,16 +263,16 @@ func Render[T any](rows []T, cols []Column[T], v View, width int) ([]plain.Safe,
 	return out, nil
 }
 
-func grid[T any](rows []T, show []Column[T]) [][]plain.Safe {
-	head := make([]plain.Safe, len(show))
+func (l list) grid(show []head) [][]plain.Safe {
+	top := make([]plain.Safe, len(show))
 	for i, c := range show {
-		head[i] = plain.Line(strings.ToUpper(c.Name))
+		top[i] = plain.Line(strings.ToUpper(c.name))
 	}
-	out := [][]plain.Safe{head}
-	for _, r := range rows {
+	out := [][]plain.Safe{top}
+	for row := range l.rows {
 		line := make([]plain.Safe, len(show))
 		for i, c := range show {
-			line[i] = plain.Line(c.Text(r))
+			line[i] = plain.Line(l.text(row, c.at))
 		}
 		out = append(out, line)
 	}
@@ -234,11 +298,11 @@ func total(w []int) int {
 }
 
 // shrink takes cells from the widest column that may be cut until all fit.
-func shrink[T any](w []int, show []Column[T], width int) {
+func shrink(w []int, show []head, width int) {
 	for total(w) > width {
 		widest := -1
 		for i := range w {
-			if !show[i].Whole && w[i] > 8 && (widest < 0 || w[i] > w[widest]) {
+			if !show[i].whole && w[i] > 8 && (widest < 0 || w[i] > w[widest]) {
 				widest = i
 			}
 		}
@@ -249,13 +313,13 @@ func shrink[T any](w []int, show []Column[T], width int) {
 	}
 }
 
-func blocks[T any](rows []T, show []Column[T]) (out []plain.Safe) {
-	for i, r := range rows {
-		if i > 0 {
+func (l list) blocks(show []head) (out []plain.Safe) {
+	for row := range l.rows {
+		if row > 0 {
 			out = append(out, "")
 		}
 		for _, c := range show {
-			out = append(out, plain.Line(fmt.Sprintf("%s: %s", c.Name, c.Text(r))))
+			out = append(out, plain.Line(fmt.Sprintf("%s: %s", c.name, l.text(row, c.at))))
 		}
 	}
 	return out

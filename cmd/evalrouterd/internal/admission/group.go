@@ -176,6 +176,12 @@ func (s *Service) StartGroup(ctx context.Context, sc core.Scope, r GroupRequest)
 	if err != nil {
 		return core.Admitted{}, err
 	}
+	if q.Group == "" && q.Continuation != nil {
+		// Before its members: whoever is late is told of the group that was faster.
+		if _, err := s.unresumed(ctx, sc, q.Continuation.Source, "started"); err != nil {
+			return core.Admitted{}, err
+		}
+	}
 	a := core.GroupAdmission{
 		Scope: sc, Quote: r.Quote, Name: r.Name, Metadata: r.Metadata, Once: r.Once, GroupID: core.GroupID(s.NewID()), Practice: w.Practice, Encode: r.Encode,
 	}

@@ -27,13 +27,9 @@ func (s *Service) ContinueGroup(ctx context.Context, sc core.Scope, r GroupConti
 	if err := bounded(r.Cap); err != nil {
 		return core.GroupQuote{}, err
 	}
-	chain, err := s.Groups.Lineage(ctx, sc, r.Group)
+	chain, err := s.unresumed(ctx, sc, r.Group, "quoted")
 	if err != nil {
 		return core.GroupQuote{}, err
-	}
-	if newest := chain[len(chain)-1]; newest.ID != r.Group {
-		return core.GroupQuote{}, core.Refuse(core.ContinuationExists, "group %s was resumed already; the newest group of its chain is %s. Nothing was quoted or charged", r.Group, newest.ID).
-			With("group_id", string(newest.ID))
 	}
 	now := s.Store.Now()
 	g := core.GroupQuote{
@@ -59,6 +55,21 @@ func (s *Service) ContinueGroup(ctx context.Context, sc core.Scope, r GroupConti
 		return core.GroupQuote{}, err
 	}
 	return g, s.Groups.PutQuote(ctx, g)
+}
+
+// unresumed is the chain that a group is the newest of. One that was resumed is
+// refused with the newest, whatever became of its members since: what was not done
+// stands in the refusal.
+func (s *Service) unresumed(ctx context.Context, sc core.Scope, id core.GroupID, undone string) ([]core.Group, error) {
+	chain, err := s.Groups.Lineage(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	if newest := chain[len(chain)-1]; newest.ID != id {
+		return nil, core.Refuse(core.ContinuationExists, "group %s was resumed already; the newest group of its chain is %s. Nothing was %s or charged", id, newest.ID, undone).
+			With("group_id", string(newest.ID))
+	}
+	return chain, nil
 }
 
 // regroup quotes one member from the newest run of its chain, or puts it aside.
@@ -91,8 +102,12 @@ func (s *Service) regroup(ctx context.Context, sc core.Scope, r GroupContinuatio
 	return nil
 }
 
-// reasonOf is the reason of a refusal as records have it.
+// reasonOf is the reason of a refusal as records have it. Of a member with nothing
+// left but what somebody stopped, it is that: it can still be had.
 func reasonOf(no *core.Refusal) string {
+	if n, ok := no.Details["stopped"].(int); ok && n > 0 && no.Code == core.NothingToResume {
+		return core.WhyCancelled
+	}
 	if why, ok := no.Details["reason"].(string); ok && no.Code == core.ResumeUnsupported {
 		return why
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"strings"
 )
 
 // RuntimeCompat is the class of how this version asks: how a task becomes a
@@ -168,12 +169,16 @@ func (s *Survey) Refusal(run RunID, retryMax *int) *Refusal {
 		return Refuse(RetryUnknownLimit, "%d tasks of run %s have an unknown outcome, more than the %d that may be asked again; nothing was quoted or charged", s.Retried, run, *retryMax).
 			With("cells", s.Retried).With("max", *retryMax)
 	case s.Work() == 0:
-		why := ""
+		var but []string
 		if s.Unknown > 0 {
-			why = fmt.Sprintf(" without your consent to pay for a new attempt of the %d whose outcome is unknown", s.Unknown)
+			but = append(but, fmt.Sprintf(" without your consent to pay for a new attempt of the %d whose outcome is unknown", s.Unknown))
 		}
-		return Refuse(NothingToResume, "nothing of run %s can be resumed%s; nothing was quoted or charged", run, why).
-			With("pending", s.Open()).With("left_out", s.Left()).With("unknown", s.Unknown)
+		stopped := s.Cancelled + s.TimeLimit
+		if stopped > 0 {
+			but = append(but, fmt.Sprintf(" without the %d tasks that a person or the time limit stopped, which include_cancelled takes in", stopped))
+		}
+		return Refuse(NothingToResume, "nothing of run %s can be resumed%s; nothing was quoted or charged", run, strings.Join(but, ", or")).
+			With("pending", s.Open()).With("left_out", s.Left()).With("unknown", s.Unknown).With("stopped", stopped)
 	}
 	return nil
 }

@@ -61,6 +61,9 @@ type Quote struct {
 	// Runtime is the RuntimeCompat of the version that made the quote; "" for one
 	// that recorded none, whose runs cannot be continued.
 	Runtime string `json:"runtime,omitempty"`
+	// Wider is what the run does beyond asking one model once about each task of
+	// one benchmark.
+	Wider Wider `json:"wider,omitzero"`
 	// Continuation is set where the quote goes on with an ended run.
 	Continuation *Continuation `json:"continuation,omitempty"`
 	// ScopeHash identifies what is evaluated and how, without cap and time.

@@ -1,6 +1,9 @@
 package core
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // resumable are the families whose grades may be carried from one run to
 // another: they are pure functions of the answer, and held to the code of the
@@ -19,6 +22,35 @@ func (p Profile) Resumable() (ok bool, reason string) {
 	return true, ""
 }
 
+// Wider says what a run does beyond asking one model once about each task of one
+// benchmark. This version begins no such runs, and the versions that do may share
+// its database: their answers cannot be told apart by task here, so nothing of them
+// is carried on. The zero value is a run of this version.
+type Wider struct {
+	// Models, Profiles and Attempts are how many of each there are, 0 for one.
+	Models   int `json:"models,omitempty"`
+	Profiles int `json:"profiles,omitempty"`
+	Attempts int `json:"attempts,omitempty"`
+	// Agent says that answers come from an agent at work in a repository.
+	Agent bool `json:"agent,omitempty"`
+}
+
+// reason is the wire's word for why such a run cannot be continued, with a
+// sentence; "" for a run of this version.
+func (w Wider) reason() (code, why string) {
+	switch {
+	case w.Agent:
+		return "agent", "agents at work in a repository answer its tasks"
+	case w.Models > 1:
+		return "comparison", fmt.Sprintf("it compares %d models in one run; a group of runs can be resumed", w.Models)
+	case w.Profiles > 1:
+		return "several_profiles", fmt.Sprintf("it is about %d benchmarks", w.Profiles)
+	case w.Attempts > 1:
+		return "several_attempts", fmt.Sprintf("it asks each task %d times", w.Attempts)
+	}
+	return "", ""
+}
+
 // RawUntil is when the recorded answers of a run expire.
 func (r Run) RawUntil() Micros { return r.CreatedAt + RawDays*24*3600*1_000_000 }
 
@@ -29,9 +61,12 @@ func (r Run) MayContinue(q Quote, now Micros) *Refusal {
 		return Refuse(ResumeUnsupported, "run %s cannot be resumed: %s; nothing was quoted or charged", r.ID, why).With("reason", reason)
 	}
 	fits, reason := q.Profile.Resumable()
+	wider, because := q.Wider.reason()
 	switch {
 	case !r.State.Terminal():
 		return Refuse(RunNotFinished, "run %s has not ended: watch it instead; nothing was quoted or charged", r.ID)
+	case wider != "":
+		return unsupported(wider, because)
 	case len(q.Judges) > 0:
 		return unsupported("judge", "models grade its benchmark")
 	case reason == "own_benchmark":

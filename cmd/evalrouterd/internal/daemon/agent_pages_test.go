@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/webtest"
 )
 
 // sends fills a form in: it looks for the page's token and posts the fields.
@@ -150,32 +148,6 @@ func (l *living) foreign(t *testing.T, s *surfer) {
 		}
 	}
 	other.sees("/traces", "No trace has come yet")
-}
-
-// TestBrowser_AgentPages opens the pages about traces and datasets in a real
-// browser: nothing lies beyond the edge at either width.
-func TestBrowser_AgentPages(t *testing.T) {
-	t.Parallel()
-	b := webtest.Start(t)
-	l := startTeam(t)
-	s := newSurfer(t, l.base)
-	l.enters(t, s, "ada@example.org")
-	_, made := s.sends("/traces/connect", "/traces/connect", url.Values{"do": {"make"}, "name": {"shop"}, "kind": {"otlp"}})
-	l.brings(t, shownKey.FindStringSubmatch(made)[1])
-	dataset, workspace := l.curates(t, s)
-	p := b.Open(l.base + "/login?next=/traces")
-	p.Sees("Password").Tab("E-mail address").Type("ada@example.org").Tab("Password").Type(browserPassword).Enter()
-	p.Sees("support")
-	l.picture(t, p, "traces")
-	links := traceLink.FindAllStringSubmatch(s.sees("/traces"), -1)
-	in := "?workspace=" + workspace
-	for name, path := range map[string]string{
-		"trace": strings.ReplaceAll(links[1][1], "&amp;", "&"), "trace-hostile": strings.ReplaceAll(links[0][1], "&amp;", "&"), "connect": "/traces/connect", "findings": "/traces/findings" + in,
-		"datasets": "/datasets" + in, "dataset": "/datasets/" + dataset + in, "version": "/datasets/" + dataset + "/versions/2" + in,
-	} {
-		p.Go(l.base + path)
-		l.picture(t, p, name)
-	}
 }
 
 // curates makes a rule that finds something, and a dataset whose items are

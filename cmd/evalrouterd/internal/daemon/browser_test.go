@@ -6,13 +6,11 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,9 +18,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/webtest"
 )
-
-// pictures is a folder for screenshots of every page at both widths.
-var pictures = flag.String("pictures", "", "write screenshots of the pages to this folder")
 
 // startTeam is a service for many, with its base address.
 func startTeam(t *testing.T) *living {
@@ -142,7 +137,6 @@ func TestBrowser_SignIn(t *testing.T) {
 		t.Errorf("a terminal that was denied hears %v", e)
 	}
 	l.loopback(t, p)
-	l.look(t, p)
 }
 
 func (l *living) whoami(t *testing.T, token string) {
@@ -197,48 +191,4 @@ func (l *living) loopback(t *testing.T, p *webtest.Page) {
 		t.Fatalf("the exchange is answered %d %v", status, got)
 	}
 	l.whoami(t, got["access_token"].(string))
-}
-
-// look opens every page of settings at each width: nothing lies beyond the edge
-// but what a table of its own scrolls to.
-func (l *living) look(t *testing.T, p *webtest.Page) {
-	t.Helper()
-	p.Go(l.base + "/settings/api-keys")
-	p.Sees("Make a key").Tab("Name").Type("continuous integration").Tab("What its runs may cost in all, in US dollars").Type("25").Tab("Make the key").Enter()
-	p.Sees("This is the key")
-	l.picture(t, p, "key")
-	run(t, "credits", "grant", "main", "1", "--data", l.dir).ok(t)
-	run(t, "accounts", "approve", "ada@example.org", "--workspace", "main", "--role", "owner", "--data", l.dir).ok(t)
-	l.device(t)
-	_, user, _ := l.device(t)
-	for name, path := range map[string]string{
-		"profile": "/settings", "sign-ins": "/settings/sign-ins", "members": "/settings/members", "api-keys": "/settings/api-keys", "billing": "/settings/billing?workspace=main",
-		"device": "/device?user_code=" + user, "code": "/device", "setup": "/setup", "again": "/login?again=1", "register": "/register",
-	} {
-		p.Go(l.base + path)
-		l.picture(t, p, name)
-	}
-}
-
-func (l *living) picture(t *testing.T, p *webtest.Page, name string) {
-	t.Helper()
-	for _, width := range []int{360, 1024, 1440} {
-		p.Size(width, 800)
-		p.Until(fmt.Sprintf(`window.innerWidth === %d && document.styleSheets.length >= 1`, width))
-		var beyond []string
-		p.Eval(`[...document.querySelectorAll("body *")].filter(e => !e.closest(".skip, thead, .wide") && e.getBoundingClientRect().right > window.innerWidth + 1).map(e => e.tagName + " " + e.className)`, &beyond)
-		if len(beyond) > 0 {
-			t.Errorf("%s at %d: beyond the edge lie %v", name, width, beyond)
-		}
-		for _, dark := range []bool{false, true} {
-			if *pictures == "" || dark && width != 1440 {
-				continue
-			}
-			p.Dark(dark)
-			file := fmt.Sprintf("%s-%d%s.png", name, width, map[bool]string{true: "-dark"}[dark])
-			if err := os.WriteFile(filepath.Join(*pictures, file), p.Picture(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }

@@ -104,14 +104,19 @@ func rounds(n int) int {
 	return n
 }
 
-// program makes a process of the program that has not begun.
+// program makes a process of the program that has not begun. It has three minutes.
 func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	return programWithin(t, 3*time.Minute, args...)
+}
+
+func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir(), "XDG_DATA_HOME=")

@@ -63,6 +63,9 @@ func (s *service) stands(local bool) func(context.Context, pass.Pass) (bool, err
 			if err != nil || u.State != core.UserActive {
 				return false, gone(err)
 			}
+			if goesOn, err := a.GoesOn(ctx, u.ID, p.Grant); err != nil || !goesOn {
+				return false, err
+			}
 			role, err := a.RoleIn(ctx, u.ID, p.Workspace)
 			return slices.Contains(role.Scopes(httpapi.Scopes()), seeing), err
 		case pass.Key:

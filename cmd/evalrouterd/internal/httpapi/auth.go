@@ -78,9 +78,10 @@ type Caller struct {
 	Actor     string
 	Scopes    []string
 	Key       core.APIKey // of a key
-	// User, Role and Expires are those of a session; Role is "" without a
+	// User, Grant, Role and Expires are those of a session; Role is "" without a
 	// workspace.
 	User    core.User
+	Grant   string
 	Role    core.Role
 	Expires core.Micros
 }
@@ -240,7 +241,7 @@ func (s *Server) signedIn(ctx context.Context, token string, ws core.WorkspaceID
 	case s.micros() >= v.ExpiresAt:
 		return Caller{}, core.Refuse(sessionExpired, "this access token has expired; refresh it")
 	}
-	c := Caller{Kind: KindSession, Workspace: ws, Actor: string(v.User.ID), User: v.User, Expires: v.ExpiresAt}
+	c := Caller{Kind: KindSession, Workspace: ws, Actor: string(v.User.ID), User: v.User, Grant: v.Grant, Expires: v.ExpiresAt}
 	if ws == "" {
 		return c, nil
 	}

@@ -75,9 +75,14 @@ func Following(ctx context.Context, c Changes, seconds int) (leave func(), err e
 	if seconds == 0 {
 		return func() {}, nil
 	}
+	return Waiting(ctx, c)
+}
+
+// Waiting counts one who waits for news in until leave is called, or refuses it.
+func Waiting(ctx context.Context, c Changes) (leave func(), err error) {
 	leave, ok := c.Follow(scopeOf(ctx).Workspace)
 	if !ok {
-		return leave, core.Refuse(core.Code(api.RateLimited), "too many requests of this workspace wait for news; ask again after the time in Retry-After, or without wait_seconds")
+		return leave, core.Refuse(core.Code(api.RateLimited), "too many requests of this workspace wait for news; ask again after the time in Retry-After, or without waiting")
 	}
 	return leave, nil
 }

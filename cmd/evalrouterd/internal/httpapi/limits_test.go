@@ -2,9 +2,11 @@ package httpapi_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/allowance"
 )
 
@@ -20,11 +22,13 @@ func TestLimits(t *testing.T) {
 		{"active runs: a group begins with all its members or with none", activeGroup},
 		{"open quotes of a workspace", openQuotes},
 		{"requests that wait for news", followers},
+		{"streams of a group", streams},
 		{"rows of a page", func(t *testing.T, h *harness) {
 			for _, path := range []string{"/v1/runs", "/v1/catalog/models", "/v1/api-keys", "/v1/traces", "/v1/datasets", "/v1/groups", "/v1/connections", "/v1/credits/ledger"} {
 				h.send("GET", path+"?limit=200", nil).want(t, 200)
 				h.send("GET", path+"?limit=201", nil).refused(t, 422, "invalid_request")
 			}
+			h.send("GET", "/v1/traces/00000000-0000-4000-8000-000000000000/spans?limit=201", nil).refused(t, 422, "invalid_request")
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,6 +79,55 @@ func openQuotes(t *testing.T, h *harness) {
 	h.quote(nil) // one that was accepted is open no more
 	h.now.Add(31 * time.Minute.Microseconds())
 	h.quote(nil) // nor is one that has expired
+}
+
+// going is a group one of whose runs goes on for as long as the test likes.
+func (h *harness) going(t *testing.T) (group string) {
+	t.Helper()
+	g := h.grouped(newGroup(nil, sure, echo))
+	for _, m := range g.Members {
+		h.await(m.RunID)
+	}
+	if _, err := h.raw(t).Exec(`UPDATE runs SET state = 'running', ended_at = 0 WHERE id = $1`, g.Members[0].RunID); err != nil {
+		t.Fatal(err)
+	}
+	return g.ID
+}
+
+// streams counts whoever follows a group among those who wait, and ends a stream
+// after its turn: a key that was revoked meanwhile opens no other one.
+func streams(t *testing.T, h *harness) {
+	token := h.key(core.Local, nil, "eval:read")
+	path := "/v1/groups/" + h.going(t) + "/stream"
+	over, waiting, ended := make(chan time.Time), make(chan struct{}, 64), make(chan reply)
+	h.after.Store(&over)
+	h.changes.mu.Lock()
+	h.changes.began = func() { waiting <- struct{}{} }
+	h.changes.mu.Unlock()
+	for range 2 {
+		go func() {
+			r, err := h.try("GET", path, nil, as(token))
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- r
+		}()
+		<-waiting // one for each member
+		<-waiting
+	}
+	h.send("GET", path, nil).refused(t, 429, "rate_limited")
+	h.keys.mu.Lock()
+	key := h.keys.byToken[token]
+	key.RevokedAt = 1
+	h.keys.byToken[token] = key
+	h.keys.mu.Unlock()
+	close(over)
+	for range 2 {
+		if r := (<-ended).want(t, 200); !strings.Contains(string(r.body), "event: run.started") {
+			t.Errorf("the stream tells %s", r.body)
+		}
+	}
+	h.send("GET", path, nil, as(token)).refused(t, 401, "key_revoked")
 }
 
 func followers(t *testing.T, h *harness) {

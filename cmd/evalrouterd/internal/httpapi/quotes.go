@@ -36,6 +36,9 @@ func (s *Server) getQuote(ctx context.Context, in *quoteInput) (*answer[api.Quot
 	if err != nil {
 		return nil, err
 	}
+	if q.Group != "" && q.Run == "" { // a member's has no life of its own before its run began
+		return nil, core.Missing("quote")
+	}
 	return reply(quoteRecord(q, s.micros())), nil
 }
 

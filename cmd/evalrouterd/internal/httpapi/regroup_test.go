@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,7 +142,7 @@ func TestGroupContinuation_AllOrNone(t *testing.T) {
 	var started api.GroupRecord
 	h.startGroup(q, nil).want(t, 200).into(t, &started)
 	p = h.startGroup(other, nil).refused(t, 409, "continuation_exists")
-	if next := h.awaitGroup(started.ID); next.Status != "completed" || p.Error.Details["run_id"] == nil {
+	if next := h.awaitGroup(started.ID); next.Status != "completed" || p.Error.Details["group_id"] != started.ID {
 		t.Errorf("ended %s; details %v", next.Status, p.Error.Details)
 	}
 }
@@ -158,7 +160,18 @@ func TestGroupContinuation_Consents(t *testing.T) {
 	h.send("POST", "/v1/groups/"+g.ID+"/continuation-quotes", object{"max_charge_microusd": "0"}).refused(t, 422, "invalid_request")
 	h.send("POST", "/v1/groups/"+g.ID+"/continuation-quotes", object{"max_charge_microusd": "1000000", "retry_unknown_max": -1}).refused(t, 422, "invalid_request")
 	h.send("POST", "/v1/groups/none/continuation-quotes", object{"max_charge_microusd": "1000000"}).refused(t, 404, "not_found")
-	h.send("POST", "/v1/groups/"+g.ID+"/continuation-quotes", object{"max_charge_microusd": "1000000"}).refused(t, 409, "nothing_to_resume")
+	p := h.send("POST", "/v1/groups/"+g.ID+"/continuation-quotes", object{"max_charge_microusd": "1000000"}).refused(t, 409, "nothing_to_resume")
+	if !strings.Contains(fmt.Sprint(p.Error.Details["members"]), "reason:cancelled") {
+		t.Errorf("details are %v", p.Error.Details)
+	}
+	for _, m := range g.Members {
+		if m.Status != "completed" {
+			one := h.send("POST", "/v1/runs/"+m.RunID+"/continuation-quotes", object{}).refused(t, 409, "nothing_to_resume")
+			if n, ok := one.Error.Details["stopped"].(float64); !ok || int(n) != 60-m.GradedCount || !strings.Contains(one.Error.Message, "which include_cancelled takes in") {
+				t.Errorf("%s; details are %v", one.Error.Message, one.Error.Details)
+			}
+		}
+	}
 	q := h.regroup(g.ID, object{"max_charge_microusd": "1000000", "include_cancelled": true})
 	for _, m := range q.Members {
 		if m.Eligible && (!m.Continuation.IncludeCancelled || m.Continuation.CancelledCells != m.Continuation.RerunCells) {

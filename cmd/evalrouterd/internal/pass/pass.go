@@ -47,9 +47,12 @@ type Pass struct {
 	ID        string           `json:"i"`
 	Workspace core.WorkspaceID `json:"w"`
 	// Maker and MakerID are who made the link.
-	Maker   string      `json:"m"`
-	MakerID string      `json:"b"`
-	Until   core.Micros `json:"u"`
+	Maker   string `json:"m"`
+	MakerID string `json:"b"`
+	// Grant is the person's sign-in: what it let in ends with it, as it does when
+	// a password is changed or a backup is restored.
+	Grant string      `json:"g,omitempty"`
+	Until core.Micros `json:"u"`
 }
 
 const (

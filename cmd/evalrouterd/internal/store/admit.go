@@ -48,7 +48,7 @@ func (s *Store) Admit(ctx context.Context, a core.Admission) (out core.Admitted,
 func (t *tx) begin(a core.Admission) (core.Run, core.Quote, error) {
 	q, err := t.openQuote(a)
 	if err == nil {
-		err = t.w.bounds.MayBegin(door{t}, q.Workspace)
+		err = t.w.bounds.MayBegin(door{t}, q.Workspace, 1)
 	}
 	if err != nil {
 		return core.Run{}, q, err

@@ -55,3 +55,32 @@ func TestAdmit_TheLastPlace(t *testing.T) {
 		d.clean()
 	})
 }
+
+// Those of a group come at once: the refusal counts what was there before, not
+// what it rolls back, and says how many would come.
+func TestGroup_TellsOfRoomAsItWas(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		d.Bound(allowance.Bounds{ActiveRuns: 4, OpenQuotes: 6})
+		single := d.quote(3, usd.Dollar/100)
+		d.must(d.Admit(ctx, admission(single, "k-"+string(single.ID))))
+		q := d.groupQuote(4, 100)
+		before := d.counts()
+		_, err := d.Groups().AdmitGroup(ctx, groupAdmission(q, "k"))
+		if !refused(err, core.TooManyRuns) || !strings.Contains(err.Error(), "has 1 runs going on and may have 4, and this would start 4 more") {
+			t.Errorf("the group is told %v", err)
+		}
+		more := q
+		more.ID = "another"
+		if err := d.Groups().PutQuote(ctx, more); !refused(err, core.TooManyQuotes) || !strings.Contains(err.Error(), "has 4 quotes open and may have 6, and this would open 4 more") {
+			t.Errorf("the quote is told %v", err)
+		}
+		if now := d.counts(); now != before {
+			t.Errorf("before %s, after %s", before, now)
+		}
+		d.Bound(allowance.Bounds{ActiveRuns: 5})
+		d.must(d.Groups().AdmitGroup(ctx, groupAdmission(q, "k")))
+		d.clean()
+	})
+}

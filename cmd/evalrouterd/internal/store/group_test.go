@@ -360,6 +360,94 @@ func TestGroup_RacesHaveOneWinner(t *testing.T) {
 	})
 }
 
+// halted starts a group of n members, each stopped by its cap with tasks of every
+// fate, and says which it is.
+func (d *db) halted(n int) core.GroupID {
+	d.t.Helper()
+	ctx := context.Background()
+	id := d.together(n)
+	for _, run := range d.group(id).Members {
+		d.check(d.Start(ctx, run))
+		d.gradeAt(run, gradedTask, 1)
+		d.loseAt(run, unknownTask, 1)
+		d.end(run, core.SpendingCap)
+	}
+	return id
+}
+
+// regroup keeps a quote that goes on with every member of a group.
+func (d *db) regroup(id core.GroupID) core.GroupQuote {
+	d.t.Helper()
+	ctx := context.Background()
+	g := core.GroupQuote{
+		ID: core.GroupQuoteID(uuid.NewString()), Workspace: "w1", CreatedAt: d.Now(), ExpiresAt: d.Now() + core.QuoteLife, Continuation: &core.GroupContinuation{Source: id},
+	}
+	for place, run := range d.group(id).Members {
+		r := d.run(run)
+		was, err := d.Quote(ctx, scope, r.QuoteID)
+		d.check(err)
+		q, s := was.Quote, d.survey(run, core.Flags{})
+		q.ID, q.Group, q.CreatedAt, q.ExpiresAt = core.QuoteID(uuid.NewString()), g.ID, g.CreatedAt, g.ExpiresAt
+		q.Profile.Grader = grader
+		q.Continuation = &core.Continuation{Source: run, Chain: []core.RunID{run}, Cells: s.Cells, Digest: s.Digest()}
+		g.Members, g.Cap = append(g.Members, q), g.Cap+q.Cap
+		g.Continuation.Places = append(g.Continuation.Places, place)
+	}
+	d.check(d.Groups().PutQuote(ctx, g))
+	return g
+}
+
+// Several processes, each with a quote of its own, go on with one group at once:
+// one of them does, with every member, and the others learn which group it is.
+func TestGroup_GRP10_ResumeRaces(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		ctx := context.Background()
+		stores := []*store.Store{d.Store}
+		if strings.HasSuffix(t.Name(), "postgres") { // SQLite has one process
+			stores = append(stores, d.open())
+		}
+		for range 5 {
+			source := d.halted(3)
+			var quotes []core.GroupQuote
+			for range 4 {
+				quotes = append(quotes, d.regroup(source))
+			}
+			held := d.credits().Held
+			var wg sync.WaitGroup
+			outs, errs := make([]core.Admitted, len(quotes)), make([]error, len(quotes))
+			for i, q := range quotes {
+				wg.Go(func() {
+					outs[i], errs[i] = stores[i%len(stores)].Groups().AdmitGroup(ctx, groupAdmission(q, "k-"+string(q.ID)))
+				})
+			}
+			wg.Wait()
+			won := d.group(source).ContinuedBy
+			if won == "" {
+				t.Fatalf("nobody won: %v", errs)
+			}
+			for i, err := range errs {
+				var no *core.Refusal
+				if err == nil && core.GroupID(outs[i].Run) != won {
+					t.Errorf("group %s goes on with it beside %s", outs[i].Run, won)
+				} else if err != nil && (!errors.As(err, &no) || no.Code != core.ContinuationExists || no.Details["group_id"] != string(won)) {
+					t.Errorf("a loser is told %v, the group is %s", err, won)
+				}
+			}
+			next := d.group(won)
+			for i, run := range d.group(source).Members {
+				if by := d.run(run).ContinuedBy; by != next.Members[i] {
+					t.Errorf("run %s is continued by %q, member %d is %s", run, by, i, next.Members[i])
+				}
+			}
+			if now := d.credits().Held; now != held+quotes[0].Cap || next.Source != source {
+				t.Errorf("%s is held after %s; %+v", now, held, next)
+			}
+		}
+		d.clean()
+	})
+}
+
 // Of several processes that accept one run's quote, one starts it; the others
 // are told of it, or get its answer again where their key is the same.
 func TestAdmit_RacesOfProcesses(t *testing.T) {

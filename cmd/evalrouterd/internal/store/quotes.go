@@ -17,7 +17,7 @@ func (s *Store) InsertQuote(ctx context.Context, q core.Quote) error {
 }
 
 func (t *tx) putQuote(q core.Quote) error {
-	if err := t.w.bounds.MayQuote(door{t}, q.Workspace); err != nil {
+	if err := t.w.bounds.MayQuote(door{t}, q.Workspace, 1); err != nil {
 		return err
 	}
 	doc, err := json.Marshal(q)

@@ -195,6 +195,8 @@ func (d door) Remember(sc core.Scope, o core.Once, out core.Admitted) error {
 // PutQuote keeps a quote, and Begin makes the run of one.
 func (d door) PutQuote(q core.Quote) error                          { return d.putQuote(q) }
 func (d door) Begin(a core.Admission) (core.Run, core.Quote, error) { return d.begin(a) }
+func (d door) MayBegin(w core.WorkspaceID, more int) error          { return d.w.bounds.MayBegin(d, w, more) }
+func (d door) MayQuote(w core.WorkspaceID, more int) error          { return d.w.bounds.MayQuote(d, w, more) }
 
 // Groups is what is kept of runs that were started together.
 func (s *Store) Groups() *group.Store {

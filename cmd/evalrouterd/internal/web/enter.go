@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
@@ -192,7 +193,17 @@ type setupBody struct {
 }
 
 func (s *Server) setupPage(w http.ResponseWriter, r *http.Request, v *visitor) error {
-	return s.settingUp(w, r, v, next(r.URL.Query().Get("next")), v.user.Name+"'s workspace", "", 0)
+	return s.settingUp(w, r, v, next(r.URL.Query().Get("next")), firstName(v.user.Name), "", 0)
+}
+
+// firstName is the name that a person's workspace is offered, which is no longer
+// than a name may be.
+func firstName(person string) string {
+	const own, limit = "'s workspace", 80
+	if r := []rune(person); len(r) > limit-len(own) {
+		person = strings.TrimSpace(string(r[:limit-len(own)]))
+	}
+	return person + own
 }
 
 func (s *Server) settingUp(w http.ResponseWriter, r *http.Request, v *visitor, after, name, bad string, status int) error {

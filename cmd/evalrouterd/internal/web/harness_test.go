@@ -260,8 +260,14 @@ const pw = "a password of the test"
 // person is somebody who registered, was approved and signed in.
 func (h *house) person(name string) *browser {
 	h.t.Helper()
+	return h.named(name, strings.ToUpper(name[:1])+name[1:])
+}
+
+// named is a person who is called otherwise than their address.
+func (h *house) named(name, called string) *browser {
+	h.t.Helper()
 	b := h.browser()
-	b.get("/register").fill("/register", "email", name+"@example.org", "name", strings.ToUpper(name[:1])+name[1:], "password", pw)
+	b.get("/register").fill("/register", "email", name+"@example.org", "name", called, "password", pw)
 	all, err := h.store.Access().Registrations(context.Background())
 	if err != nil || len(all) != 1 {
 		h.t.Fatalf("%d registrations: %v", len(all), err)

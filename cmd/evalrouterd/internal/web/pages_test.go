@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -355,4 +356,16 @@ func TestBilling(t *testing.T) {
 		t.Fatal(err)
 	}
 	ada.get("/settings/billing").sees(200, "$25.00", "grant", "from <the> operator")
+}
+
+// TestSetup_LongName: whoever has a long name is offered a workspace with a name
+// that is taken.
+func TestSetup_LongName(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, false)
+	for _, name := range []string{"ada", strings.Repeat("é", 69), strings.Repeat("x", 67) + " y", strings.Repeat("界", 80)} {
+		b := h.named("long-"+strconv.Itoa(len(name)), name).sees(200, "Set up your workspace")
+		m := regexp.MustCompile(`id="name"[^>]* value="([^"]*)"`).FindStringSubmatch(b.html)
+		b.fill("/setup", "name", unescape(m[1])).sees(200, "Profile")
+	}
 }

@@ -16,6 +16,7 @@ const (
 	signIn      = "Sign in"
 	signInAgain = "Sign in again"
 	byCode      = "Sign in on another device"
+	byKey       = "Use an API key"
 )
 
 // Account is as whom the service sees the person, in which workspace, and which
@@ -45,11 +46,16 @@ func Account(r Reader, at string) (kit.Screen, []kit.Effect) {
 				if who.Account == nil {
 					name = signIn
 				}
-				c.ways = []way{{name, route.SignIn{}}, {byCode, route.SignIn{ByCode: true}}}
+				c.ways = ways(name)
 			}
 			return c, nil
 		},
 	}.read()
+}
+
+// ways are how one signs in, the plain one by its name.
+func ways(name plain.Safe) []way {
+	return []way{{name, route.SignIn{}}, {byCode, route.SignIn{ByCode: true}}, {byKey, route.SignIn{ByKey: true}}}
 }
 
 // outside is the page of somebody whom the service does not know, or no longer.
@@ -63,10 +69,10 @@ func outside(why error, at string) content {
 		if at == "" {
 			return append(out, kit.Line{Text: " On the command line:  evalrouter login"})
 		}
-		return append(out, kit.Line{Text: show.F(" Sign in at %s", at)}, kit.Line{Text: " by the browser of this machine, or by a code."})
+		return append(out, kit.Line{Text: show.F(" Sign in at %s", at)}, kit.Line{Text: " by the browser here, by a code, or with a key you type."})
 	}}
 	if at != "" {
-		c.ways = []way{{signIn, route.SignIn{}}, {byCode, route.SignIn{ByCode: true}}}
+		c.ways = ways(signIn)
 	}
 	return c
 }

@@ -21,6 +21,7 @@ const (
 	openPage  = "Open group in browser"
 	compare   = "Compare the members"
 	tryAgain  = "Watch again"
+	stopAll   = "Stop the group"
 )
 
 type (
@@ -164,6 +165,7 @@ func (s page) offered() page {
 	add(s.err != nil, kit.Action{Label: tryAgain, Key: 'w'})
 	add(s.watching && g.Links.Live != nil, kit.Action{Label: openLive, Key: 'b'})
 	add(!s.watching && g.Links.Report != nil, kit.Action{Label: openPage, Key: 'b'})
+	add(s.known && g.Status.Stoppable(), kit.Action{Label: stopAll}) // no key: it is chosen, never hit
 	s.actions = s.actions.With(s.items...)
 	return s
 }
@@ -245,6 +247,8 @@ func (s page) act(m kit.Msg) (kit.Screen, []kit.Effect) {
 		return s.watch()
 	case compare:
 		return s, kit.Do(kit.Go{To: route.Compare{Runs: runs(s.group), Group: s.id}})
+	case stopAll:
+		return s, kit.Do(kit.Go{To: route.Stop{Group: s.id}})
 	case openLive:
 		return s, kit.Do(kit.Browse{URL: *s.group.Links.Live})
 	case openPage:

@@ -212,6 +212,9 @@ func (s page) Head() kit.Head {
 	}
 	h.Keys = []kit.Binding{{Keys: "Enter", Does: "open member"}}
 	for _, a := range s.items {
+		if a.Key == 0 {
+			continue
+		}
 		h.Keys = append(h.Keys, kit.Binding{Keys: plain.Line(string(a.Key - 'a' + 'A')), Does: a.Label})
 	}
 	h.Keys = append(h.Keys, kit.Binding{Keys: "↑↓", Does: "move"}, kit.Binding{Keys: "Tab", Does: "to the actions, and along them"},

@@ -25,6 +25,7 @@ const (
 	showResult  = "Result"
 	tryAgain    = "Watch again"
 	viewSamples = "Tasks"
+	stopRun     = "Stop the run"
 )
 
 // Follower follows a run.
@@ -148,6 +149,9 @@ func (s live) offered() live {
 	if s.known {
 		items = append(items, kit.Action{Label: viewSamples, Key: 's'})
 	}
+	if s.known && r.Status.Stoppable() {
+		items = append(items, kit.Action{Label: stopRun}) // no key: it is chosen, never hit
+	}
 	s.actions = s.actions.With(items...)
 	return s
 }
@@ -172,6 +176,8 @@ func (s live) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 		return s, s.watch()
 	case viewSamples:
 		return s, kit.Do(kit.Go{To: route.Samples{Run: s.id}})
+	case stopRun:
+		return s, kit.Do(kit.Go{To: route.Stop{Run: s.id}})
 	case openLive:
 		return s, kit.Do(kit.Browse{URL: *s.update.Run.Links.Live})
 	}

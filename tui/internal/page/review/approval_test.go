@@ -11,6 +11,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
+	"github.com/evalrouter/evalrouter/tui/internal/consent"
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
@@ -47,17 +48,17 @@ func (j *judge) disturbed() { j.first, j.last = time.Time{}, time.Time{} }
 
 // enter says whether this Enter may start.
 func (j *judge) enter(at time.Time, onPrice bool) bool {
-	early := j.shown.IsZero() || j.asked.IsZero() || at.Sub(j.shown) < settling || at.Sub(j.asked) < settling
+	early := j.shown.IsZero() || j.asked.IsZero() || at.Sub(j.shown) < consent.Settling || at.Sub(j.asked) < consent.Settling
 	switch {
 	case !onPrice:
 		j.disturbed()
 		return false
 	case early || j.short || !at.Before(j.ends):
 		return false
-	case j.first.IsZero() || at.Sub(j.last) >= patience:
+	case j.first.IsZero() || at.Sub(j.last) >= consent.Patience:
 		j.first, j.last = at, at
 		return false
-	case at.Sub(j.last) < repeats:
+	case at.Sub(j.last) < consent.Repeats:
 		j.last = at
 		return false
 	}
@@ -211,43 +212,4 @@ func (g *game) offer(cap usd.Micro) {
 	q := g.base
 	q.expiresIn = life
 	g.send(asked{offer: q, at: g.now, answer: g.answered})
-}
-
-func TestApprovalTable(t *testing.T) {
-	t.Parallel()
-	at := func(ms int) time.Time {
-		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
-	}
-	fresh := offered(at(0), at(60_000)).painted(at(0))
-	tests := []struct {
-		name   string
-		a      approval
-		enters []int
-		start  bool
-		stage  stage
-	}{
-		{"one Enter arms", fresh, []int{400}, false, armed},
-		{"two start", fresh, []int{400, 700}, true, sent},
-		{"a quarter of a second is enough", fresh, []int{400, 650}, true, sent},
-		{"less is a key that repeats", fresh, []int{400, 649}, false, armed},
-		{"a key held down never starts", fresh, []int{400, 640, 880, 1120, 1360, 1600}, false, armed},
-		{"typed ahead", fresh, []int{10, 299}, false, ready},
-		{"typed ahead and once more", fresh, []int{10, 299, 700}, false, armed},
-		{"too late", fresh, []int{400, 15_400}, false, armed},
-		{"expired between", offered(at(0), at(600)).painted(at(0)), []int{400, 700}, false, expired},
-		{"never painted", offered(at(0), at(60_000)), []int{400, 700, 1000}, false, ready},
-		{"short of credit", fresh.short(true), []int{400, 700, 1000}, false, ready},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a, start := tt.a, false
-			for _, ms := range tt.enters {
-				a, start = a.enter(at(ms))
-			}
-			if start != tt.start || a.stage != tt.stage {
-				t.Errorf("start %v in stage %d, want %v in %d", start, a.stage, tt.start, tt.stage)
-			}
-		})
-	}
 }

@@ -1,5 +1,5 @@
 // Package review is the page of a quote and the consent to it. Nothing starts
-// before two deliberate Enters on the price row; approval says which.
+// before two deliberate Enters on the price row; package consent says which.
 package review
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
+	"github.com/evalrouter/evalrouter/tui/internal/consent"
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
@@ -37,7 +38,7 @@ type review struct {
 	offer    *offer
 	before   *offer
 	credit   *credits
-	approval approval
+	approval consent.Approval
 	answer   func(bool)
 	question *question
 	err      error
@@ -75,7 +76,7 @@ func (s review) money() kit.Effect {
 // afresh forgets the quote and asks for another one.
 func (s review) afresh() (kit.Screen, []kit.Effect) {
 	s.offer, s.before, s.answer, s.question, s.err = nil, nil, nil, nil, nil
-	s.approval, s.notes, s.at, s.credit = approval{}, nil, rowPrice, nil
+	s.approval, s.notes, s.at, s.credit = consent.Approval{}, nil, rowPrice, nil
 	return s, append(s.launch(), s.money())
 }
 
@@ -85,18 +86,18 @@ func (s review) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 	switch m := m.(type) {
 	case kit.Tick:
 		s.clock = m.At
-		s.approval = s.approval.at(m.At)
+		s.approval = s.approval.At(m.At)
 		return s, nil
 	case kit.Shown:
 		s.clock, s.painted = m.At, true
-		s.approval = s.approval.painted(m.At)
+		s.approval = s.approval.Painted(m.At)
 		return s, nil
 	case kit.Press:
 		s.clock = m.At
-		s.approval = s.approval.at(m.At)
+		s.approval = s.approval.At(m.At)
 		return s.press(m)
 	}
-	s.approval = s.approval.disturbed()
+	s.approval = s.approval.Disturbed()
 	switch m := m.(type) {
 	case kit.Resize:
 		s.w, s.h = m.W, m.H
@@ -122,8 +123,8 @@ func (s review) told(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.offer = &m.offer
 	case asked:
 		s.offer, s.before, s.answer = &m.offer, m.before, m.answer
-		s.approval = offered(m.at, m.at.Add(time.Duration(m.offer.expiresIn)*time.Second))
-		s.approval.shown = s.painted
+		s.approval = consent.Offered(m.at, m.at.Add(time.Duration(m.offer.expiresIn)*time.Second))
+		s.approval.Shown = s.painted
 		s.at = rowPrice
 		s = s.weighed()
 	case question:
@@ -142,7 +143,7 @@ func (s review) told(m kit.Msg) (kit.Screen, []kit.Effect) {
 func (s review) finished(m ended) (kit.Screen, []kit.Effect) {
 	settled := kit.Behind{Key: "start"}
 	if m.err != nil {
-		s.err, s.answer, s.approval, s.question = m.err, nil, approval{}, nil
+		s.err, s.answer, s.approval, s.question = m.err, nil, consent.Approval{}, nil
 		return s, kit.Do(settled)
 	}
 	return s, kit.Do(settled, kit.Go{To: m.to, Only: true})
@@ -155,7 +156,7 @@ func (s review) weighed() review {
 	for _, p := range s.purses() {
 		short = short || p.free < p.holds
 	}
-	s.approval = s.approval.short(short)
+	s.approval = s.approval.Short(short)
 	return s
 }
 
@@ -208,16 +209,16 @@ func (s review) mouse(m kit.Mouse) review {
 func (s review) press(p kit.Press) (kit.Screen, []kit.Effect) {
 	s.note = ""
 	if s.amount != nil {
-		s.approval = s.approval.disturbed()
+		s.approval = s.approval.Disturbed()
 		return s.typing(p)
 	}
 	if p.Key == kit.Enter {
 		return s.enter(p)
 	}
-	s.approval = s.approval.disturbed()
+	s.approval = s.approval.Disturbed()
 	switch p.Key {
 	case kit.Esc, kit.Left:
-		if s.approval.stage == sent {
+		if s.approval.Stage == consent.Sent {
 			s.note = "Already sent; it cannot be taken back here"
 			return s, nil
 		}
@@ -238,7 +239,7 @@ func (s review) press(p kit.Press) (kit.Screen, []kit.Effect) {
 
 func (s review) enter(p kit.Press) (kit.Screen, []kit.Effect) {
 	if s.at != rowPrice {
-		s.approval = s.approval.disturbed()
+		s.approval = s.approval.Disturbed()
 		return s.chosen()
 	}
 	switch {
@@ -247,12 +248,12 @@ func (s review) enter(p kit.Press) (kit.Screen, []kit.Effect) {
 		s.question = nil
 		answer(true)
 		return s, nil
-	case s.approval.stage == expired || s.err != nil && s.approval.stage == closed:
+	case s.approval.Stage == consent.Expired || s.err != nil && s.approval.Stage == consent.Closed:
 		return s.afresh()
 	case s.answer == nil:
 		return s, nil
 	}
-	next, start := s.approval.enter(p.At)
+	next, start := s.approval.Enter(p.At)
 	s.approval = next
 	if !start {
 		return s, nil
@@ -264,7 +265,7 @@ func (s review) enter(p kit.Press) (kit.Screen, []kit.Effect) {
 // chosen is Enter on one of the other rows.
 func (s review) chosen() (kit.Screen, []kit.Effect) {
 	switch {
-	case s.approval.stage == sent:
+	case s.approval.Stage == consent.Sent:
 		s.note = "Already sent; it cannot be taken back here"
 	case s.at == rowCancel:
 		return s, kit.Do(kit.Back{})

@@ -8,6 +8,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
 
+	"github.com/evalrouter/evalrouter/tui/internal/consent"
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/show"
 )
@@ -59,17 +60,17 @@ func (s review) price() (plain.Safe, kit.Role) {
 	switch {
 	case s.question != nil:
 		return s.question.yes, kit.Plain
-	case s.approval.stage == expired:
+	case s.approval.Stage == consent.Expired:
 		return "This quote has expired, nothing was started. Enter asks for a new one", kit.Plain
-	case s.err != nil && s.approval.stage == closed:
+	case s.err != nil && s.approval.Stage == consent.Closed:
 		return "Ask for a quote again", kit.Plain
-	case s.approval.stage == sent:
+	case s.approval.Stage == consent.Sent:
 		return "Sent. Asking whether it started…", kit.Strong
-	case s.approval.stage == closed:
+	case s.approval.Stage == consent.Closed:
 		return "Reading the quote…", kit.Plain
-	case s.approval.blocked:
+	case s.approval.Blocked:
 		return start + "   not possible: the credit is too small", kit.Plain
-	case s.approval.stage == armed:
+	case s.approval.Stage == consent.Armed:
 		return start + "      ENTER TO CONFIRM", kit.Armed
 	}
 	return start + "      Enter", kit.Plain
@@ -79,7 +80,7 @@ func (s review) price() (plain.Safe, kit.Role) {
 func (s review) lines(w int) []kit.Line {
 	var out []kit.Line
 	state := plain.Safe(" NOTHING HAS STARTED")
-	if s.approval.stage == sent {
+	if s.approval.Stage == consent.Sent {
 		state = " A START WAS SENT"
 	}
 	out = append(out, kit.Line{Text: state, Role: kit.Strong})
@@ -104,15 +105,15 @@ func (s review) lines(w int) []kit.Line {
 }
 
 func (s review) expiry(o offer) string {
-	if s.approval.stage == closed && s.answer == nil {
+	if s.approval.Stage == consent.Closed && s.answer == nil {
 		return ""
 	}
-	if s.approval.stage == expired {
+	if s.approval.Stage == consent.Expired {
 		return "expired"
 	}
 	left := time.Duration(o.expiresIn) * time.Second
 	if !s.clock.IsZero() {
-		left = min(left, s.approval.ends.Sub(s.clock))
+		left = min(left, s.approval.Ends.Sub(s.clock))
 	}
 	left = max(left, 0).Round(time.Second)
 	return fmt.Sprintf("expires in %02d:%02d", int(left.Minutes()), int(left.Seconds())%60)
@@ -153,14 +154,14 @@ func (s review) Head() kit.Head {
 	}}
 	switch {
 	case h.Note != "":
-	case s.approval.stage == armed:
+	case s.approval.Stage == consent.Armed:
 		h.Note = "Pending: Enter starts it. Any other key or a resize clears it"
 		h.Keys = []kit.Binding{{Keys: "Enter", Does: "confirm"}, {Keys: "any other key", Does: "clears the pending start"}}
 	case s.question != nil:
 		h.Note = "The answer to this starts nothing"
 	case s.err != nil && flow.Outage(s.err):
 		h.Note = "The service does not answer"
-	case s.approval.stage == sent:
+	case s.approval.Stage == consent.Sent:
 		h.Note = "A start was sent"
 	default:
 		h.Note = "The first Enter only arms the row; a second one starts"

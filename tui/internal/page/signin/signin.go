@@ -28,6 +28,8 @@ type Gate interface {
 	// Overruled names what is used before any sign-in, "" for nothing.
 	Overruled() string
 	Enter(ctx context.Context, byCode bool, g signin.Guest) (signin.Entered, error)
+	// EnterKey keeps an API key once the service has accepted it.
+	EnterKey(ctx context.Context, key string) (signin.Entered, error)
 }
 
 const (
@@ -44,8 +46,10 @@ const work = "sign-in"
 type page struct {
 	gate    Gate
 	byCode  bool
-	silent  plain.Safe // why no browser was opened
-	address string     // of the page in the browser
+	byKey   bool
+	key     *kit.Secret // while it is typed
+	silent  plain.Safe  // why no browser was opened
+	address string      // of the page in the browser
 	code    *signin.Code
 	waits   plain.Safe
 	choice  *choice
@@ -60,6 +64,39 @@ type page struct {
 
 // New begins to sign in at once.
 func New(g Gate, code bool) (kit.Screen, []kit.Effect) { return begin(page{gate: g, byCode: code}) }
+
+// Key asks for an API key to be typed.
+func Key(g Gate) (kit.Screen, []kit.Effect) { return typing(page{gate: g, byKey: true}), nil }
+
+// typing begins with an empty field.
+func typing(s page) page {
+	return page{gate: s.gate, byKey: true, key: &kit.Secret{}, w: s.w, h: s.h}
+}
+
+// typed takes what was typed about the key. What it was is forgotten here once
+// it is sent.
+func (s page) typed(m kit.Msg) (kit.Screen, []kit.Effect) {
+	if listing.IsBack(m, !s.key.Empty()) {
+		return s.left()
+	}
+	if p, ok := m.(kit.Press); ok {
+		switch {
+		case p.Key == kit.Enter && s.key.Empty():
+			s.note = "Type or paste the key first"
+			return s, nil
+		case p.Key == kit.Enter:
+			gate, key := s.gate, *s.key
+			s.key = nil
+			return s.offering(), kit.Do(kit.Follow{Name: work, Do: func(ctx context.Context, emit func(kit.Msg)) {
+				got, err := gate.EnterKey(ctx, key.Reveal())
+				emit(ended{got, err})
+			}})
+		}
+	}
+	key, _ := s.key.Update(m)
+	s.key = &key
+	return s, nil
+}
 
 func begin(s page) (kit.Screen, []kit.Effect) {
 	s = page{gate: s.gate, byCode: s.byCode, silent: s.silent, w: s.w, h: s.h}
@@ -79,11 +116,12 @@ func (s page) offering() page {
 		items = []kit.Action{{Label: goOn}}
 	case s.err != nil:
 		items = []kit.Action{{Label: again}}
-		if !s.byCode {
+		if !s.byCode && !s.byKey {
 			items = append(items, kit.Action{Label: byCode})
 		}
 	case s.choice != nil:
 		items = nil
+	case s.byKey:
 	case s.byCode && s.address != "":
 		items = append([]kit.Action{{Label: openPage, Key: 'b'}}, items...)
 	case !s.byCode:
@@ -166,6 +204,9 @@ func (s page) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	if s.choice != nil {
 		return s.pick(m)
 	}
+	if s.key != nil {
+		return s.typed(m)
+	}
 	if listing.IsBack(m, false) {
 		return s.left()
 	}
@@ -178,6 +219,9 @@ func (s page) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.byCode, s.silent = true, ""
 		return begin(s)
 	case again:
+		if s.byKey {
+			return typing(s), nil
+		}
 		return begin(s)
 	case leave, goOn:
 		return s.left()

@@ -15,6 +15,15 @@ func (s page) lines(w int) []kit.Line {
 		return show.Problem(" Nobody was signed in.", s.err, false)
 	}
 	out := []kit.Line{{Text: show.F(" Signing in at %s", s.gate.Where())}, {}}
+	switch {
+	case s.key != nil:
+		for _, part := range kit.Wrap("Nobody can read it from the screen. Enter sends it to this service alone, which says whose it is; then it is kept where sign-ins are kept.", w-2) {
+			out = append(out, kit.Line{Text: " " + part})
+		}
+		return out
+	case s.byKey:
+		return append(out, kit.Line{Text: " Asking the service whose key that is…"})
+	}
 	if s.silent != "" {
 		out = append(out, kit.Line{Text: show.F(" No browser is opened here (%s). A code does it too.", s.silent)}, kit.Line{})
 	}
@@ -80,6 +89,11 @@ func (s page) View(c kit.Canvas) {
 	}
 	s.scroll.View(c.Sub(0, 0, w, h-2), s.lines(w))
 	c.Cursor(1, 0)
+	if s.key != nil {
+		y := len(s.lines(w)) + 1
+		s.key.View(c, c.Text(1, y, kit.Strong, "API key  "), y)
+		return
+	}
 	s.actions.View(c, h-1)
 }
 
@@ -88,12 +102,17 @@ func (s page) Head() kit.Head {
 	h := kit.Head{Place: "Account and workspace  Sign in", Note: s.note}
 	switch {
 	case s.note != "":
+	case s.key != nil:
+		h.Note = "What is typed here cannot be selected or copied"
 	case s.code != nil && s.done == nil && s.err == nil:
 		h.Note = "Only approve a code you asked for"
 	}
 	switch {
 	case s.choice != nil:
 		h.Keys = []kit.Binding{{Keys: "Enter", Does: "use it"}, {Keys: "type", Does: "filter"}}
+	case s.key != nil:
+		h.Keys = []kit.Binding{{Keys: "Enter", Does: "use it"}, {Keys: "Ctrl+U", Does: "clear"}, {Keys: "Backspace", Does: "takes one character back", Quiet: true}}
+		return h
 	case s.address != "" && s.done == nil && s.err == nil:
 		h.Keys = []kit.Binding{{Keys: "B", Does: "open the page"}, {Keys: "Tab Enter", Does: "choose"}}
 	default:

@@ -53,26 +53,46 @@ func (c *resultsCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	show := func(p *term.Page, ch *change.Change) {
-		command.ShowResult(p, r, c.all)
-		if c.diff && ch == nil {
-			p.Line("Before   no earlier completed run of this benchmark and model")
-		}
-		change.Show(p, ch)
-		next := []string{"evalrouter export " + command.Short(id) + " --format json"}
-		if chained(r) {
-			next = append(next, "evalrouter export "+command.Short(id)+" --include-resumed")
-		}
-		p.Next(next...)
+	if c.WantsJSON() && !c.diff {
+		return c.Value(r, func(*term.Page) {})
 	}
-	if !c.diff {
-		return c.Value(r, func(p *term.Page) { show(p, nil) })
-	}
-	ch, err := c.change(ctx, client, id, r)
+	// A result never changes, so what happened to the run since is the run's to tell.
+	run, err := client.Runs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	return c.Value(compared{r, ch}, func(p *term.Page) { show(p, ch) })
+	if !c.diff {
+		return c.Value(r, func(p *term.Page) { c.show(p, r, run, nil) })
+	}
+	ch, err := c.change(ctx, client, run, r)
+	if err != nil {
+		return err
+	}
+	return c.Value(compared{r, ch}, func(p *term.Page) { c.show(p, r, run, ch) })
+}
+
+func (c *resultsCmd) show(p *term.Page, r api.ResultRecord, run api.RunRecord, ch *change.Change) {
+	command.ShowResult(p, r, c.all)
+	if run.ContinuedByRunID != nil {
+		p.Line("Resumed  by run %s", *run.ContinuedByRunID)
+	}
+	if c.diff && ch == nil {
+		p.Line("Before   no earlier completed run of this benchmark and model")
+	}
+	change.Show(p, ch)
+	var next []string
+	switch {
+	case run.ContinuedByRunID != nil:
+		next = append(next, "evalrouter results "+command.Short(*run.ContinuedByRunID))
+	case run.Resume.Status == "available":
+		next = append(next, "evalrouter resume "+command.Short(run.ID))
+	}
+	export := "evalrouter export " + command.Short(run.ID)
+	next = append(next, export+" --format json")
+	if chained(r) {
+		next = append(next, export+" --include-resumed")
+	}
+	p.Next(next...)
 }
 
 // chained says that a result is of a run whose chain is one result too.
@@ -87,11 +107,7 @@ type compared struct {
 	Previous *change.Change `json:"previous"`
 }
 
-func (c *resultsCmd) change(ctx context.Context, client *evalrouter.Client, id string, r api.ResultRecord) (*change.Change, error) {
-	run, err := client.Runs.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
+func (c *resultsCmd) change(ctx context.Context, client *evalrouter.Client, run api.RunRecord, r api.ResultRecord) (*change.Change, error) {
 	ch, err := change.Find(ctx, client.Runs, run)
 	if err == nil && ch != nil && c.all {
 		err = ch.All(ctx, client.Runs, r)

@@ -24,13 +24,13 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
-// Group is "evalrouter group".
-func Group(a *command.App) *argv.Command {
+// Group is "evalrouter group". Going on with a group is a part of running.
+func Group(a *command.App, resume *argv.Command) *argv.Command {
 	return &argv.Command{
 		Name: "group", Args: "COMMAND", Short: "Several models on the same tasks",
 		Long:     "A group is started by run with --model repeated, two to eight times. Its members\nare runs: status, wait, results, export and cancel take their ids.",
 		Examples: []string{"evalrouter group list", "evalrouter group status 3f2a9c --watch"},
-		Sub:      []*argv.Command{listCommand(a), statusCommand(a), cancelCommand(a), compareCommand(a)},
+		Sub:      []*argv.Command{listCommand(a), statusCommand(a), resume, cancelCommand(a), compareCommand(a)},
 	}
 }
 

@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -62,6 +63,12 @@ func Show(p *term.Page, a *command.App, g api.GroupRecord) {
 	p.Line("Group    %s   %s", g.ID, g.Name)
 	p.Line("What     %s   %s", benchmark(g), coverage(g))
 	p.Line("Status   %s", g.Status)
+	if g.SourceGroupID != nil {
+		p.Line("Resumes  group %s", *g.SourceGroupID)
+	}
+	if g.ContinuedByGroupID != nil {
+		p.Line("Resumed  by group %s", *g.ContinuedByGroupID)
+	}
 	p.Line("Money    %s spent and %s reserved under caps of %s together", command.Money(g.SpendMicrousd), command.Money(g.ReservedMicrousd), command.Money(g.CapMicrousd))
 	lines, err := table.Render(g.Members, memberColumns(g), table.View{}, a.Term.Columns())
 	if err != nil {
@@ -73,11 +80,20 @@ func Show(p *term.Page, a *command.App, g api.GroupRecord) {
 	switch {
 	case !g.Status.Terminal():
 		p.Next("evalrouter group status "+id+" --watch", "evalrouter group cancel "+id)
+	case g.ContinuedByGroupID != nil:
+		p.Next("evalrouter group status "+*g.ContinuedByGroupID, "evalrouter group compare "+id+" --format html")
+	case resumable(g):
+		p.Next("evalrouter group resume "+g.ID, "evalrouter group compare "+id+" --format html")
 	case g.Status == api.StatusFailed:
 		p.Next("evalrouter status " + command.Short(g.Members[0].RunID))
 	default:
 		p.Next("evalrouter group compare " + id + " --format html")
 	}
+}
+
+// resumable says that a member of a group has something left.
+func resumable(g api.GroupRecord) bool {
+	return slices.ContainsFunc(g.Members, func(m api.GroupMember) bool { return m.Resume.Status == "available" })
 }
 
 func coverage(g api.GroupRecord) string {

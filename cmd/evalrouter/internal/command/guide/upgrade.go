@@ -47,7 +47,7 @@ func Here(version string) Installation {
 		program = real
 	}
 	in.Folder = filepath.Dir(program)
-	for _, name := range []string{"evalrouterd", "evalrouter-tui", "evalrouter-bench", "evalrouter-langsmith"} {
+	for _, name := range []string{"evalrouterd", "evalrouter-tui", "evalrouter-bench", "evalrouter-langsmith", "evalrouter-mcp"} {
 		if _, err := os.Stat(filepath.Join(in.Folder, name+filepath.Ext(program))); err == nil {
 			in.Beside = append(in.Beside, name)
 		}

@@ -14,12 +14,15 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
-// resumeDesk answers a resume's questions from the flags, and asks the person
+// resumeTalk answers a resume's questions from the flags, and asks the person
 // only for what the flags leave open and only if there is one.
-type resumeDesk struct {
+type resumeTalk struct {
 	desk
 	dry bool
 }
+
+// resumeDesk is that for one run.
+type resumeDesk struct{ resumeTalk }
 
 var _ flow.ResumeDesk = (*resumeDesk)(nil)
 
@@ -36,52 +39,64 @@ func (d *resumeDesk) Quoted(_ context.Context, q api.QuoteRecord) error {
 
 // Newest refuses scripts: they said yes to the run that they named.
 func (d *resumeDesk) Newest(_ context.Context, asked string, newest api.RunRecord) error {
-	if !d.attended && !d.dry {
-		next := []string{"evalrouter results " + newest.ID}
-		if newest.Status != api.StatusCompleted {
-			next = append(next, "evalrouter resume "+newest.ID)
-		}
-		return command.WithNext(&flow.Error{
-			Code: api.ContinuationExists, RunID: newest.ID, Message: fmt.Sprintf("run %s was resumed before; the newest run of its chain is %s (%s)", asked, newest.ID, newest.Status),
-			Facts: []string{"nothing was quoted, started or charged"},
-		}, next...)
+	next := []string{"evalrouter results " + newest.ID}
+	if newest.Status != api.StatusCompleted {
+		next = append(next, "evalrouter resume "+newest.ID)
 	}
-	d.App.Note("Run %s was resumed before. This is about the newest run of its chain, %s (%s).", asked, newest.ID, newest.Status)
-	return nil
+	return d.newest(&flow.Error{RunID: newest.ID}, "run", asked, newest.ID, newest.Status, next)
 }
 
 // LeaveOut asks for the one thing that no later resume can take back.
 func (d *resumeDesk) LeaveOut(ctx context.Context, q api.QuoteRecord) (bool, error) {
-	n := command.Count(q.Continuation.LeftOut.Cells, "task")
+	return d.leaveOut(ctx, q.Continuation.LeftOut)
+}
+
+// Approve asks the one question that spends.
+func (d *resumeDesk) Approve(ctx context.Context, q api.QuoteRecord, anew bool) (bool, error) {
+	return d.approve(ctx, fmt.Sprintf("Start resume with a %s cap?", command.Money(*q.MaxChargeMicrousd)), anew)
+}
+
+// newest tells of the newest of a chain, and refuses scripts with it.
+func (d *resumeTalk) newest(e *flow.Error, name, asked, newest string, status api.RunStatus, next []string) error {
+	if d.attended || d.dry {
+		d.App.Note("%s %s was resumed before. This is about the newest %s of its chain, %s (%s).", strings.ToUpper(name[:1])+name[1:], asked, name, newest, status)
+		return nil
+	}
+	e.Code, e.Message = api.ContinuationExists, fmt.Sprintf("%s %s was resumed before; the newest %s of its chain is %s (%s)", name, asked, name, newest, status)
+	e.Facts = []string{"nothing was quoted, started or charged"}
+	return command.WithNext(e, next...)
+}
+
+func (d *resumeTalk) leaveOut(ctx context.Context, left api.ContinuationLeftOut) (bool, error) {
+	n := command.Count(left.Cells, "task")
 	if !d.attended {
 		return false, &flow.Error{
-			Code: api.LeftOutUnacknowledged, Message: n + " would stay out of this and every later resume, and nobody can be asked here: " + leftOutReasons(q.Continuation.LeftOut),
+			Code: api.LeftOutUnacknowledged, Message: n + " would stay out of this and every later resume, and nobody can be asked here: " + leftOutReasons(left),
 			Facts: []string{"nothing was started or charged"},
 		}
 	}
-	ok, err := d.Term.Confirm(ctx, "Leave "+n+" out, for good?", "Leave out", "Cancel", "leave out")
-	if errors.Is(err, term.ErrDeclined) {
-		return false, nil
-	}
-	return ok, err
+	return d.confirm(ctx, "Leave "+n+" out, for good?", "Leave out", "leave out")
 }
 
-// Approve asks the one question that spends. --yes answers it, but not for
-// another run than the one that was named, nor for other terms.
-func (d *resumeDesk) Approve(ctx context.Context, q api.QuoteRecord, anew bool) (bool, error) {
-	if d.yes && !anew {
+// approve asks whether to start. --yes answers it, but not for anything else than
+// what was named, nor for other terms.
+func (d *resumeTalk) approve(ctx context.Context, question string, anew bool) (bool, error) {
+	switch {
+	case d.yes && !anew:
 		return true, nil
-	}
-	if !d.attended && anew {
+	case !d.attended && anew:
 		return false, &flow.Error{
 			Code: api.QuoteChanged, Message: "the accepted quote is no longer valid and the new one has other terms",
 			Facts: []string{"it stands above; nothing was started or charged"},
 		}
-	}
-	if !d.attended {
+	case !d.attended:
 		return false, &flow.Error{Code: api.UnattendedRefused, Message: "there is no terminal to ask for the start", Facts: []string{"nothing was started or charged"}}
 	}
-	ok, err := d.Term.Confirm(ctx, fmt.Sprintf("Start resume with a %s cap?", command.Money(*q.MaxChargeMicrousd)), "Start resume", "Cancel", "start")
+	return d.confirm(ctx, question, "Start resume", "start")
+}
+
+func (d *resumeTalk) confirm(ctx context.Context, question, yes, word string) (bool, error) {
+	ok, err := d.Term.Confirm(ctx, question, yes, "Cancel", word)
 	if errors.Is(err, term.ErrDeclined) {
 		return false, nil
 	}

@@ -158,6 +158,9 @@ func (w *watchFlags) before(ctx context.Context, a *command.App, c *evalrouter.C
 // results; without one, looking at what refused to answer.
 func afterEnd(r api.RunRecord) []string {
 	id := command.Short(r.ID)
+	if r.ContinuedByRunID != nil {
+		return []string{"evalrouter status " + command.Short(*r.ContinuedByRunID), "evalrouter results " + id}
+	}
 	if r.Resume.Status == "available" {
 		return []string{"evalrouter resume " + id, "evalrouter results " + id}
 	}

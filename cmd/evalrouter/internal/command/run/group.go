@@ -191,11 +191,7 @@ func (o *options) targets(ctx context.Context, c *evalrouter.Client) (out []*flo
 
 // adviseGroup adds the way on to an error of the launch.
 func (o *options) adviseGroup(err error) error {
-	e := command.Explain(err)
-	if e.Code == api.CapBelowMinimum {
-		if m, bad := usd.ParseWire(fmt.Sprint(e.Details["minimum_cap_microusd"])); bad == nil && e.Details["member"] == nil {
-			return command.WithNext(err, o.Again(command.Edit{Drop: []string{"max-cost"}, Add: []string{"--max-cost", strings.TrimPrefix(m.String(), "$")}}))
-		}
+	if err, ok := atLeast(o.App, err); ok {
 		return err
 	}
 	var lost *flow.Error
@@ -203,6 +199,19 @@ func (o *options) adviseGroup(err error) error {
 		return command.WithNext(err, o.Again(command.Edit{}))
 	}
 	return err
+}
+
+// atLeast names the cap that is large enough, where a cap was too small for a task
+// of each member.
+func atLeast(a *command.App, err error) (out error, ok bool) {
+	e := command.Explain(err)
+	if e.Code != api.CapBelowMinimum {
+		return err, false
+	}
+	if m, bad := usd.ParseWire(fmt.Sprint(e.Details["minimum_cap_microusd"])); bad == nil && e.Details["member"] == nil {
+		err = command.WithNext(err, a.Again(command.Edit{Drop: []string{"max-cost"}, Add: []string{"--max-cost", strings.TrimPrefix(m.String(), "$")}}))
+	}
+	return err, true
 }
 
 // groupDesk answers a group's questions as a desk answers a run's.
@@ -252,6 +261,9 @@ func showGroupQuote(p *term.Page, q api.GroupQuoteRecord) {
 		title = fmt.Sprintf("Group quote %s   expires %s (in %d min)", command.Short(q.ID), q.ExpiresAt.Local().Format("15:04"), (q.ExpiresIn+59)/60)
 	}
 	p.Line("%s", title)
+	if q.SourceGroupID != nil {
+		p.Line("  Continues    group %s", *q.SourceGroupID)
+	}
 	for _, s := range q.Profiles {
 		p.Line("  Benchmark    %s", s.ID)
 		p.Line("  Coverage     %s, for each of %d models", coverageText(s, q.Coverage), len(q.Members))
@@ -263,22 +275,7 @@ func showGroupQuote(p *term.Page, q api.GroupQuoteRecord) {
 		}
 	}
 	for _, m := range q.Members {
-		p.Line("  Model %d      %s%s", m.Index+1, api.Model{Selected: &m.Model}.Name(), simulated(api.Model{Selected: &m.Model}))
-		if m.Reasoning != nil {
-			p.Line("               reasoning %s", reasoningText(*m.Reasoning))
-		}
-		p.Line("               %s", rates(m.Pricing))
-		if m.Pricing != nil && m.Pricing.LongContext != nil {
-			p.Line("               %s", longRates(*m.Pricing.LongContext))
-		}
-		capText := "no cap yet"
-		if m.MaxChargeMicrousd != nil {
-			capText = "cap " + command.Money(*m.MaxChargeMicrousd) + ", hard"
-		}
-		p.Line("               %s%s; at most %s", capText, minimum(m.MinimumCapMicrousd), command.Count(m.Concurrency.RunCeiling, "call"))
-		if m.ExternalCharges != nil {
-			p.Line("               %s", *m.ExternalCharges)
-		}
+		showMember(p, m)
 	}
 	switch {
 	case q.MaxChargeMicrousd != nil:
@@ -288,5 +285,34 @@ func showGroupQuote(p *term.Page, q api.GroupQuoteRecord) {
 	}
 	for _, w := range q.Warnings {
 		p.Line("  Warning      %s", w)
+	}
+}
+
+// showMember prints one model of a group quote: its rates, settings and cap, and
+// what becomes of the tasks of the run that it goes on with. One that stands aside
+// has the reason instead.
+func showMember(p *term.Page, m api.GroupQuoteMember) {
+	p.Line("  Model %d      %s%s", m.Index+1, api.Model{Selected: &m.Model}.Name(), simulated(api.Model{Selected: &m.Model}))
+	if m.Reasoning != nil {
+		p.Line("               reasoning %s", reasoningText(*m.Reasoning))
+	}
+	if !m.Eligible {
+		showAside(p, m)
+		return
+	}
+	p.Line("               %s", rates(m.Pricing))
+	if m.Pricing != nil && m.Pricing.LongContext != nil {
+		p.Line("               %s", longRates(*m.Pricing.LongContext))
+	}
+	capText := "no cap yet"
+	if m.MaxChargeMicrousd != nil {
+		capText = "cap " + command.Money(*m.MaxChargeMicrousd) + ", hard"
+	}
+	p.Line("               %s%s; at most %s", capText, minimum(m.MinimumCapMicrousd), command.Count(m.Concurrency.RunCeiling, "call"))
+	if m.ExternalCharges != nil {
+		p.Line("               %s", *m.ExternalCharges)
+	}
+	if m.Continuation != nil {
+		showContinuation(p, *m.Continuation)
 	}
 }

@@ -23,14 +23,17 @@ type streamInput struct {
 
 // Times of a stream: a reader that takes nothing for as long as patience is
 // gone, and one that is told nothing for a heartbeat is told that it is heard.
+// After turn it ends: whoever comes again is asked again who it is.
 const (
 	heartbeat = 15 * time.Second
-	patience  = 30 * time.Second
+	patience  = 10 * time.Second
+	turn      = 5 * time.Minute
 	piece     = 200
 )
 
 // stream tells a group's log as it grows, each event under its sequence, until
-// every member has ended. A reader that comes back names the last it had.
+// every member has ended, or its turn is over. A reader that comes back names the
+// last it had. It counts among those who wait for news.
 func (h *Handlers) stream(_ *httpapi.Server, ctx context.Context, in *streamInput) (*httpapi.Exported, error) {
 	after := in.After
 	if in.Last != "" {
@@ -44,7 +47,12 @@ func (h *Handlers) stream(_ *httpapi.Server, ctx context.Context, in *streamInpu
 	if err != nil {
 		return nil, err
 	}
+	leave, err := httpapi.Waiting(ctx, h.Changes)
+	if err != nil {
+		return nil, err
+	}
 	return &httpapi.Exported{Body: func(hc huma.Context) {
+		defer leave()
 		_, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
@@ -54,7 +62,7 @@ func (h *Handlers) stream(_ *httpapi.Server, ctx context.Context, in *streamInpu
 }
 
 func (h *Handlers) tell(ctx context.Context, w http.ResponseWriter, g core.Group, after int64) error {
-	out := http.NewResponseController(w)
+	out, over := http.NewResponseController(w), h.After(turn)
 	for {
 		changed, stop := h.watch(g)
 		page, err := h.page(ctx, g, &eventsInput{After: after, Limit: piece})
@@ -77,7 +85,11 @@ func (h *Handlers) tell(ctx context.Context, w http.ResponseWriter, g core.Group
 		select {
 		case <-changed:
 		case <-h.After(heartbeat):
+			_ = out.SetWriteDeadline(time.Now().Add(patience))
 			_, err = fmt.Fprint(w, ": still here\n\n")
+		case <-over:
+			stop()
+			return nil
 		case <-ctx.Done():
 			err = ctx.Err()
 		}

@@ -96,7 +96,7 @@ func (h *Handlers) link(ctx context.Context, p pass.Pass, to string) *httpapi.An
 	case httpapi.KindOwner:
 		p.Maker = pass.Owner
 	case httpapi.KindSession:
-		p.Maker, p.MakerID = pass.Person, string(c.User.ID)
+		p.Maker, p.MakerID, p.Grant = pass.Person, string(c.User.ID), c.Grant
 	default:
 		p.Maker, p.MakerID = pass.Key, c.Key.ID
 	}

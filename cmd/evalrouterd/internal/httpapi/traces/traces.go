@@ -86,14 +86,12 @@ func (h *Handlers) remove(_ *httpapi.Server, ctx context.Context, in *removeInpu
 }
 
 type spansInput struct {
-	ID     string `path:"id"`
-	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+	ID string `path:"id"`
+	httpapi.Paging
 }
 
 func (h *Handlers) spans(_ *httpapi.Server, ctx context.Context, in *spansInput) (*httpapi.Answer[api.Page[api.SpanRecord]], error) {
-	page := httpapi.Paging{Cursor: in.Cursor, Limit: in.Limit}
-	at, err := page.Place("spans")
+	at, err := in.Place("spans")
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +104,7 @@ func (h *Handlers) spans(_ *httpapi.Server, ctx context.Context, in *spansInput)
 		return nil, err
 	}
 	place := func(s core.Span) core.Place { return core.Place{At: core.Micros(s.Start), ID: s.ID} }
-	return httpapi.PageOf("spans", page, rows, place, func(s core.Span) api.SpanRecord { return spanRecord(in.ID, s) }), nil
+	return httpapi.PageOf("spans", in.Paging, rows, place, func(s core.Span) api.SpanRecord { return spanRecord(in.ID, s) }), nil
 }
 
 func (h *Handlers) record(r kept.Row) api.TraceRecord {

@@ -151,6 +151,13 @@ func (s *Store) Grants(ctx context.Context, user core.UserID) ([]core.Grant, err
 	return list(ctx, s.db, scanGrant, `SELECT `+grantColumns+` FROM grants WHERE user_id = $1 AND revoked_at = 0 AND expires_at > $2 ORDER BY created_at DESC, id`, string(user), int64(s.now()))
 }
 
+// GoesOn says that a sign-in of a person has not ended.
+func (s *Store) GoesOn(ctx context.Context, user core.UserID, id string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM grants WHERE id = $1 AND user_id = $2 AND revoked_at = 0 AND expires_at > $3`, id, string(user), int64(s.now())).Scan(&n)
+	return n > 0, err
+}
+
 // SignedIn finds whom an access token stands for; ok is false when there is
 // none. One that has expired or was revoked is found.
 func (s *Store) SignedIn(ctx context.Context, prefix string) (v core.SignedIn, ok bool, err error) {

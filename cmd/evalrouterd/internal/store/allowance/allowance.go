@@ -29,9 +29,10 @@ type Bounds struct {
 	OpenQuotes int
 }
 
-// MayBegin refuses a run more than a workspace may have. Two that begin at once
-// wait for each other at the workspace's row.
-func (b Bounds) MayBegin(t Tx, w core.WorkspaceID) error {
+// MayBegin refuses more runs than a workspace may have, all that are to begin in
+// one transaction together and before the first of them: what is rolled back is
+// not told of. Two that begin at once wait for each other at the workspace's row.
+func (b Bounds) MayBegin(t Tx, w core.WorkspaceID, more int) error {
 	if b.ActiveRuns == 0 {
 		return nil
 	}
@@ -42,15 +43,24 @@ func (b Bounds) MayBegin(t Tx, w core.WorkspaceID) error {
 	if err := t.Row(`SELECT count(*) FROM runs WHERE workspace_id = $1 AND state IN ('queued', 'running', 'stopping', 'finalizing')`, string(w)).Scan(&n); err != nil {
 		return fmt.Errorf("count active runs: %w", err)
 	}
-	if n < int64(b.ActiveRuns) {
+	if n+int64(more) <= int64(b.ActiveRuns) {
 		return nil
 	}
-	return core.Refuse(core.TooManyRuns, "this workspace has %d runs going on and may have %d; nothing was started or charged, and the quote is kept. Wait for one to end, or cancel one", n, b.ActiveRuns).
+	return core.Refuse(core.TooManyRuns, "this workspace has %d runs going on and may have %d%s; nothing was started or charged, and the quote is kept. Wait for one to end, or cancel one", n, b.ActiveRuns, beside(more, "start")).
 		With("limit", b.ActiveRuns)
 }
 
-// MayQuote refuses a quote more than a workspace may have open.
-func (b Bounds) MayQuote(t Tx, w core.WorkspaceID) error {
+// beside says how many come at once, where it is not one.
+func beside(more int, verb string) string {
+	if more == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", and this would %s %d more", verb, more)
+}
+
+// MayQuote refuses more quotes than a workspace may have open, all that are to be
+// kept in one transaction together.
+func (b Bounds) MayQuote(t Tx, w core.WorkspaceID, more int) error {
 	if b.OpenQuotes == 0 {
 		return nil
 	}
@@ -59,9 +69,9 @@ func (b Bounds) MayQuote(t Tx, w core.WorkspaceID) error {
 	if err != nil {
 		return fmt.Errorf("count open quotes: %w", err)
 	}
-	if n < b.OpenQuotes {
+	if n+more <= b.OpenQuotes {
 		return nil
 	}
-	return core.Refuse(core.TooManyQuotes, "this workspace has %d quotes open, which is as many as it may have; nothing was quoted. They expire within half an hour", n).
+	return core.Refuse(core.TooManyQuotes, "this workspace has %d quotes open and may have %d%s; nothing was quoted. They expire within half an hour", n, b.OpenQuotes, beside(more, "open")).
 		With("limit", b.OpenQuotes)
 }

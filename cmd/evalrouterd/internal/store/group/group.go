@@ -41,6 +41,10 @@ type Runs interface {
 	PutQuote(core.Quote) error
 	// Begin consumes a quote and makes its run, with its hold and its consent.
 	Begin(core.Admission) (core.Run, core.Quote, error)
+	// MayQuote and MayBegin refuse so many more quotes or runs as one than a
+	// workspace may have.
+	MayQuote(w core.WorkspaceID, more int) error
+	MayBegin(w core.WorkspaceID, more int) error
 }
 
 // Row is a row that can be read.
@@ -76,6 +80,9 @@ func (st *Store) PutQuote(ctx context.Context, g core.GroupQuote) error {
 		return fmt.Errorf("encode group quote: %w", err)
 	}
 	return st.ask(ctx, func(t Tx) error {
+		if err := t.MayQuote(g.Workspace, len(g.Members)); err != nil {
+			return err
+		}
 		if _, err := t.Exec(`INSERT INTO group_quotes (id, workspace_id, name, cap, created_at, expires_at, doc) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			string(g.ID), string(g.Workspace), g.Name, int64(g.Cap), int64(g.CreatedAt), int64(g.ExpiresAt), string(doc)); err != nil {
 			return err
@@ -154,6 +161,9 @@ func (st *Store) AdmitGroup(ctx context.Context, a core.GroupAdmission) (out cor
 			return err
 		}
 		if err := claim(t, q); err != nil {
+			return err
+		}
+		if err := t.MayBegin(q.Workspace, len(q.Members)); err != nil {
 			return err
 		}
 		if err := covered(t, a, q); err != nil {

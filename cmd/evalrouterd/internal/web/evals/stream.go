@@ -24,7 +24,7 @@ import (
 // again who it is.
 const (
 	heartbeat = 10 * time.Second
-	patience  = 30 * time.Second
+	patience  = 10 * time.Second
 	pace      = 500 * time.Millisecond
 	turn      = 5 * time.Minute
 	// maxFollowers bounds the streams of a workspace.

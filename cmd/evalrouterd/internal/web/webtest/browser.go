@@ -134,11 +134,20 @@ func (b *Browser) listen(out io.Reader) {
 }
 
 func (b *Browser) call(session, method string, params, into any) error {
+	c, err := b.send(session, method, params)
+	if err != nil {
+		return err
+	}
+	return b.heard(c, method, into)
+}
+
+// send asks for something without waiting for the answer.
+func (b *Browser) send(session, method string, params any) (<-chan answer, error) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.next++
-	id, c := b.next, make(chan answer, 1)
-	b.wait[id] = c
-	msg := map[string]any{"id": id, "method": method}
+	c := make(chan answer, 1)
+	msg := map[string]any{"id": b.next, "method": method}
 	if params != nil {
 		msg["params"] = params
 	}
@@ -146,13 +155,16 @@ func (b *Browser) call(session, method string, params, into any) error {
 		msg["sessionId"] = session
 	}
 	raw, err := json.Marshal(msg)
-	if err == nil {
-		_, err = b.in.Write(append(raw, 0))
-	}
-	b.mu.Unlock()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	b.wait[b.next] = c
+	_, err = b.in.Write(append(raw, 0))
+	return c, err
+}
+
+// heard waits for an answer.
+func (b *Browser) heard(c <-chan answer, method string, into any) error {
 	select {
 	case a := <-c:
 		if a.Error != nil {

@@ -1,4 +1,5 @@
-package command
+// Package daemon is the commands that manage the service on this machine.
+package daemon
 
 import (
 	"context"
@@ -11,18 +12,19 @@ import (
 	"github.com/evalrouter/evalrouter/lib/profile"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
+	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
 )
 
 type localCmd struct {
-	*App
+	*command.App
 	data  string
 	port  int
 	lines int
 }
 
 // Local manages the service on this machine.
-func Local(a *App) *argv.Command {
+func Local(a *command.App) *argv.Command {
 	c := &localCmd{App: a, port: local.DefaultPort, lines: 20}
 	sub := func(name, short string, exec func(context.Context, *local.Service) error, more func(*argv.Flags)) *argv.Command {
 		fs := argv.NewFlags(name)
@@ -33,7 +35,7 @@ func Local(a *App) *argv.Command {
 		return &argv.Command{
 			Name: name, Short: short, Flags: fs, Examples: []string{"evalrouter local " + name, "evalrouter local " + name + " --json"},
 			Exec: func(ctx context.Context, args []string) error {
-				if err := NoOperands(args); err != nil {
+				if err := command.NoOperands(args); err != nil {
 					return err
 				}
 				s, err := c.service()

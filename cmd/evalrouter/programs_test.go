@@ -10,8 +10,9 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 )
 
-// evalrouter langsmith is the connector's program, with every word behind it.
-func TestLangSmith(t *testing.T) {
+// evalrouter langsmith and mcp are programs of their own, with every word behind
+// them.
+func TestOtherPrograms(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, args string
@@ -25,6 +26,9 @@ func TestLangSmith(t *testing.T) {
 		{"the help of a command", "langsmith sync --help", true, 0, []string{"evalrouter-langsmith", "sync", "--help"}, ""},
 		{"nothing behind it", "langsmith", true, 0, []string{"evalrouter-langsmith"}, ""},
 		{"not installed", "langsmith projects", false, 2, nil, "go install github.com/evalrouter/evalrouter/cmd/evalrouter-langsmith@0.0.0-test"},
+		{"the agent's server", "mcp", true, 0, []string{"evalrouter-mcp"}, ""},
+		{"where it serves", "--base-url https://eval.example --workspace-id w --allow-http mcp", true, 0, []string{"evalrouter-mcp", "--base-url", "https://eval.example", "--workspace-id", "w", "--allow-http"}, ""},
+		{"the agent's server is not installed", "mcp", false, 2, nil, "go install github.com/evalrouter/evalrouter/cmd/evalrouter-mcp@latest"},
 		{"not installed, as JSON", "langsmith projects --json", false, 2, nil, `"code":"langsmith_extra_required"`},
 	}
 	for _, tt := range tests {
@@ -39,7 +43,7 @@ func TestLangSmith(t *testing.T) {
 				return "/bin/" + name, nil
 			}
 			a.Exec = func(path string, args []string) error {
-				if path != "/bin/evalrouter-langsmith" {
+				if path != "/bin/"+args[0] {
 					t.Errorf("started %s", path)
 				}
 				ran = args

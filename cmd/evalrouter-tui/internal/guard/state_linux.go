@@ -1,0 +1,9 @@
+package guard
+
+import "golang.org/x/sys/unix"
+
+// Setting the state drops what was typed but not read: reports of the mouse, say.
+const (
+	getState = unix.TCGETS
+	setState = unix.TCSETSF
+)

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// suspend does nothing where processes are not stopped.
-func suspend() error { return nil }
