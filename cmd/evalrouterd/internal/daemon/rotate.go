@@ -17,12 +17,6 @@ import (
 // rotateBatch is how many keys one transaction seals anew.
 const rotateBatch = 100
 
-// masterKeyFile is the file of the master key, for a rotation.
-type masterKeyFile string
-
-func (f masterKeyFile) Rotate() (*seal.Master, error) { return seal.Rotate(string(f), rand.Reader) }
-func (f masterKeyFile) Retire() error                 { return seal.Retire(string(f), rand.Reader) }
-
 // keysRotateCommand gives the installation another master key. It goes on where
 // an earlier one died.
 func keysRotateCommand(f *flagSet) action {
@@ -45,7 +39,7 @@ func keysRotateCommand(f *flagSet) action {
 			if err := o.unlock(ctx); err != nil {
 				return err
 			}
-			r := rekey.Rotation{File: masterKeyFile(path), Seals: o.store.Seals(), Batch: rotateBatch}
+			r := rekey.Rotation{File: seal.File{Path: path, Random: rand.Reader}, Seals: o.store.Seals(), Batch: rotateBatch}
 			if o.postgres != "" {
 				if err := o.nobodyServes(ctx); err != nil {
 					return err

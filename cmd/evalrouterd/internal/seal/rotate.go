@@ -86,3 +86,15 @@ func (m *Master) Reseal(b Binding, sealed []byte) ([]byte, error) {
 	}
 	return m.Seal(b, key)
 }
+
+// File is the file of a master key with the chance that new keys are made of.
+type File struct {
+	Path   string
+	Random io.Reader
+}
+
+// Rotate is Rotate of the file.
+func (f File) Rotate() (*Master, error) { return Rotate(f.Path, f.Random) }
+
+// Retire is Retire of the file.
+func (f File) Retire() error { return Retire(f.Path, f.Random) }
