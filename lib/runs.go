@@ -171,6 +171,8 @@ const (
 	// FormatScores is one JSON object a planned task: its score and nothing that
 	// a model said.
 	FormatScores = "scores"
+	// FormatParquet is one typed row a planned task.
+	FormatParquet = "parquet"
 	// FormatBundle is a ZIP of everything that the run's figures and charges
 	// can be derived from again offline.
 	FormatBundle = "bundle"

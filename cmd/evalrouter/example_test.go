@@ -165,6 +165,9 @@ func (d *desk) example(line string, n int) error {
 	case strings.HasPrefix(line, "compare "):
 		d.dir = d.t.TempDir()
 		line = strings.NewReplacer("3f2a9c", d.members[0][:8], "77b01e", d.members[1][:8]).Replace(line)
+	case strings.HasPrefix(line, "group resume "): // what its cap has stopped, each time another
+		id, _ := d.try("run arithmetic --model practice.solver-0.8 --model practice.echo --sample 20 --max-cost 0.0024 --yes --new --jq .id") // ends with 4
+		line = strings.Replace(line, "3f2a9c", strings.TrimSpace(id), 1)
 	case strings.HasPrefix(line, "group "):
 		d.dir = d.t.TempDir()
 		line = strings.ReplaceAll(line, "3f2a9c", d.group[:8])

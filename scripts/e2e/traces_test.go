@@ -56,6 +56,7 @@ func TestTraces_TDS02_TDS03_FromAnExporterToTheTree(t *testing.T) {
 			t.Errorf("%v shows %+v", none, got)
 		}
 	}
+	contains(t, "what an exporter is told", s.ok("evalrouter", "traces", "connections", "create", "--name", "second", "--kind", "otlp").stdout, "An exporter sends to "+s.serviceURL()+"/v1/otlp with the header", "EVALROUTER_TRACE_KEY=eri_")
 	id := all[0].ID
 	contains(t, "the tree", s.ok("evalrouter", "traces", "show", id[24:], "--content").stdout,
 		"support  ok", "\nagent support", "\n  model OpenAI Chat Completions (gpt-x)", "\n  tool multiply", `< {"a":6,"b":7}`, "6 times 7 is 42.")

@@ -184,7 +184,7 @@ func exports(dir string, n int) (page string, err error) {
 	if json.Unmarshal([]byte(out), &run) != nil || run.ID == "" {
 		return "", fmt.Errorf("run: %w\n%s", err, out)
 	}
-	for _, format := range []string{"json", "csv", "scores", "html", "md", "junit", "bundle"} {
+	for _, format := range []string{"json", "csv", "scores", "html", "md", "junit", "parquet", "bundle"} {
 		// A process that has done nothing else: its peak is that of the export.
 		h.run("evalrouter", "local", "stop")
 		if _, out, err := h.run("evalrouter", "local", "start"); err != nil {

@@ -27,3 +27,9 @@ func refresh(n int) error {
 	fmt.Printf("refresh: %d rounds of fifty clients\n", n)
 	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/httpapi", "-count=1", "-timeout=30m", "-v", "-run=TestSignIn_RefreshRace", "-refresh.rounds="+strconv.Itoa(n)))
 }
+
+// timing measures what a comparison of keys takes.
+func timing(n int) error {
+	fmt.Printf("timing: %d comparisons of each kind\n", n)
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/seal", "-count=1", "-timeout=10m", "-v", "-run=TestMatches_Timing", "-timing.rounds="+strconv.Itoa(n)))
+}

@@ -19,7 +19,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|ingest|slow|
        scripts/prove scoring
        scripts/prove fuzz [-time 10m] [-target NAME]
        scripts/prove browser [-pictures DIR]
-       scripts/prove refresh [-n N]
+       scripts/prove refresh|timing [-n N]
        scripts/prove newcomer
        scripts/prove signin [-n N]
        scripts/prove langsmith|langsmith-kill|langsmith-backfill [-n N] [-first SEED] [-roots N]
@@ -43,6 +43,7 @@ const usage = `usage: scripts/prove sim|kill|pg|takeover|crash|disk|ingest|slow|
   browser   sign in with a real Chromium and the keyboard alone, with the command line of EVALROUTER_TEST_BIN too,
             and hold every page at four widths, light and dark; -pictures keeps what it saw. EVALROUTER_TEST_CHROMIUM names the
             browser, or it is on the PATH
+  timing    compare a key N times (10000) with what is kept of it, of another and of none, and tell them apart
   newcomer  type docs/getting-started.md in an empty home, from the clone to the report, which has five minutes
   refresh   N rounds (100) in which fifty clients refresh one sign-in at once
   langsmith           play N histories (50) of the LangSmith connector with as many roots as -roots (100000) on a
@@ -101,6 +102,8 @@ func run(args []string) int {
 		err = newcomer()
 	case "refresh":
 		err = refresh(orElse(*n, 100))
+	case "timing":
+		err = timing(orElse(*n, 10_000))
 	case "langsmith":
 		err = langsmith(orElse(*n, 50), *roots, *first)
 	case "langsmith-kill":
@@ -132,7 +135,7 @@ func orElse(n, otherwise int) int {
 
 func sim(n int, first uint64) error {
 	fmt.Printf("sim: seeds %d to %d, each twice\n", first, first+uint64(n)-1)
-	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories|TestGroupHistories",
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories|TestGroupHistories|TestResumeRaces|TestResumeChains|TestGroupResumeRaces",
 		"-sim.seeds="+strconv.Itoa(n), "-sim.first="+strconv.FormatUint(first, 10)))
 }
 

@@ -149,19 +149,19 @@ func connectionsCreate(a *command.App) *argv.Command {
 			}
 			return a.Value(c, func(p *term.Page) {
 				p.Line("Created trace connection %s (%s). Its key is shown this once:", c.Name, c.ID)
-				setUp(p, c)
+				setUp(p, c, client.BaseURL())
 			})
 		},
 	}
 }
 
 // setUp prints what a sender needs, to be pasted where secrets are kept.
-func setUp(p *term.Page, c api.TraceConnectionCreated) {
+func setUp(p *term.Page, c api.TraceConnectionCreated, origin string) {
 	p.Line("EVALROUTER_TRACE_KEY=%s", c.Secret)
 	p.Line("EVALROUTER_TRACE_CONNECTION_ID=%s", c.ID)
 	switch c.Kind {
 	case api.ConnectionOTLP:
-		p.Line("An exporter sends to ORIGIN/v1/otlp with the header Authorization: Bearer KEY.")
+		p.Line("An exporter sends to %s/v1/otlp with the header Authorization: Bearer and the key.", origin)
 	case api.ConnectionLangSmith:
 		p.Next("evalrouter langsmith sync --project PROJECT --state FILE")
 	}
@@ -215,7 +215,7 @@ func connectionsRotate(a *command.App) *argv.Command {
 			}
 			return a.Value(now, func(p *term.Page) {
 				p.Line("The new key of %s is shown this once:", now.Name)
-				setUp(p, now)
+				setUp(p, now, client.BaseURL())
 			})
 		},
 	}

@@ -62,18 +62,27 @@ func csvLine(line []string, r Run, row Row, a Answer) []string {
 	if a.Expired {
 		withheld = "expired"
 	}
-	origin := r.ID
-	if row.Origin == core.OriginReused || row.Origin == core.OriginSaved {
-		origin = row.OriginRun
-	}
-	graderID, graderVersion := "", ""
-	if row.Grader != "" {
-		graderID, graderVersion, _ = strings.Cut(row.Grader, "@")
-	}
+	graderID, graderVersion := graderOf(row)
 	return append(line,
 		cell(string(r.Quote.Profile.ID)), cell(row.TaskID), strconv.Itoa(row.Attempt), cell(row.Status), cell(string(row.Outcome)), cell(row.Code),
 		score, cell(text), cell(withheld), cell(a.SHA256), in, out, row.Charge.Wire(), cell(a.Finish), cell(graderID), cell(graderVersion),
-		cell(string(origin)), strconv.FormatBool(row.Origin == core.OriginReused))
+		cell(string(originOf(r, row))), strconv.FormatBool(reused(row)))
+}
+
+// originOf is the run in which a task was asked.
+func originOf(r Run, row Row) core.RunID {
+	if row.Origin == core.OriginReused || row.Origin == core.OriginSaved {
+		return row.OriginRun
+	}
+	return r.ID
+}
+
+func reused(row Row) bool { return row.Origin == core.OriginReused }
+
+// graderOf is what graded a task, "" for nothing.
+func graderOf(row Row) (id, version string) {
+	id, version, _ = strings.Cut(row.Grader, "@")
+	return id, version
 }
 
 func writeLine(w *bufio.Writer, cells []string) {

@@ -301,8 +301,9 @@ const (
 	keyRate       = 600
 )
 
-// limits refuses whoever asks too often: by key, and by address where there is
-// no good key, so that guessing one is bounded too. The owner of a local
+// limits refuses whoever asks too often: by person, by key with those that it was
+// rotated to, and by address where there is no good key, so that guessing one is
+// bounded too. The owner of a local
 // service has no limit, and what reaches a local service comes from his
 // machine. Nor has loopback otherwise: there stands a proxy that speaks for
 // many. RateLimit-* headers say how often one may ask still. A page asks several
@@ -311,7 +312,7 @@ func (s *Server) limits(w http.ResponseWriter, rt route, r *http.Request, c Call
 	if _, page := trusted(r.Context()); page {
 		return nil
 	}
-	of, name := s.byKey, c.Actor
+	of, name := s.byKey, cmp.Or(c.Key.Lineage, c.Actor)
 	switch {
 	case s.owner != nil && (!c.known() || c.Kind == KindOwner), !c.known() && (rt.id == "healthz" || rt.id == "readyz"), c.Kind == KindIngest && rt.access == ingest:
 		return nil

@@ -27,7 +27,7 @@ import (
 
 type exportInput struct {
 	ID      string `path:"id"`
-	Format  string `query:"format" enum:"json,csv,html,summary,scores,md,github,junit,bundle,inspect,inspect-json,lm-eval" default:"json"`
+	Format  string `query:"format" enum:"json,csv,html,summary,scores,md,github,junit,parquet,bundle,inspect,inspect-json,lm-eval" default:"json"`
 	Version int    `query:"version" minimum:"1" doc:"the newest when absent"`
 	Resumed bool   `query:"include_resumed" doc:"the run's chain up to its newest continuation, as one result"`
 }
@@ -112,6 +112,8 @@ func contentType(format string) string {
 		return "application/xml; charset=utf-8"
 	case "scores":
 		return "application/x-ndjson"
+	case "parquet":
+		return "application/vnd.apache.parquet"
 	case "inspect", "lm-eval", "bundle":
 		return "application/zip"
 	}
@@ -129,6 +131,8 @@ func (s *Server) writeExport(ctx context.Context, e ended, format string, out io
 	switch format {
 	case "csv":
 		return s.source().CSV(ctx, e.Run, headline, out)
+	case "parquet":
+		return s.source().Parquet(ctx, e.Run, headline, out)
 	case "scores":
 		return s.source().Scores(ctx, e.Run, out)
 	case "inspect", "inspect-json":

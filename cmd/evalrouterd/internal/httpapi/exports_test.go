@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -8,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
@@ -155,7 +159,7 @@ func TestExportRepeatable(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	run := h.capped(t)
-	for _, format := range []string{"json", "csv", "summary", "scores", "html", "md", "github", "junit"} {
+	for _, format := range []string{"json", "csv", "summary", "scores", "html", "md", "github", "junit", "parquet"} {
 		first := h.send("GET", "/v1/runs/"+run.ID+"/export?version=1&format="+format, nil).want(t, 200)
 		h.now.Add(int64(1e9))
 		again := h.send("GET", "/v1/runs/"+run.ID+"/export?version=1&format="+format, nil).want(t, 200)
@@ -163,6 +167,41 @@ func TestExportRepeatable(t *testing.T) {
 			t.Errorf("%s differs the second time", format)
 		}
 		h.send("GET", "/v1/runs/"+run.ID+"/export?version=2&format="+format, nil).refused(t, 404, "not_found")
+	}
+}
+
+// TestExportParquet reads the typed rows back: they are those of the JSON export.
+func TestExportParquet(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	run := h.capped(t)
+	r := h.send("GET", "/v1/runs/"+run.ID+"/export?format=parquet", nil).want(t, 200)
+	if ct, name := r.header.Get("Content-Type"), r.header.Get("Content-Disposition"); ct != "application/vnd.apache.parquet" || !strings.HasSuffix(name, `.parquet"`) {
+		t.Errorf("the file is %q, %q", ct, name)
+	}
+	type row struct {
+		TaskID  string   `parquet:"task_id"`
+		Outcome string   `parquet:"outcome"`
+		Answer  *string  `parquet:"answer,optional"`
+		Score   *float64 `parquet:"score,optional"`
+		Charge  int64    `parquet:"charge_microusd"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(r.body), int64(len(r.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e api.Export
+	h.send("GET", "/v1/runs/"+run.ID+"/export?format=json", nil).want(t, 200).into(t, &e)
+	var want []row
+	for _, s := range e.Samples {
+		w := row{TaskID: s.TaskID, Outcome: s.Outcome, Answer: s.Answer, Charge: int64(s.ChargeMicrousd)}
+		if v, ok := s.Scores["accuracy"]; ok {
+			w.Score = &v
+		}
+		want = append(want, w)
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -23,6 +23,19 @@ func TestLimits(t *testing.T) {
 		{"open quotes of a workspace", openQuotes},
 		{"requests that wait for news", followers},
 		{"streams of a group", streams},
+		{"size of items of a dataset", func(t *testing.T, h *harness) {
+			var d struct{ ID string }
+			h.send("POST", "/v1/datasets", object{"name": "d"}).want(t, 200).into(t, &d)
+			items := func(n int) object {
+				one := func(s string) object {
+					return object{"input": object{"q": strings.Repeat(s, n)}, "expected": object{"a": "y"}}
+				}
+				return object{"items": []object{one("x"), one("y")}}
+			}
+			h.send("POST", "/v1/datasets/"+d.ID+"/items", items(2<<20)).refused(t, 413, "request_too_large")
+			h.send("POST", "/v1/datasets/"+d.ID+"/items", items(200<<10)).want(t, 200) // more than other bodies
+		}},
+		{"cursors", cursors},
 		{"rows of a page", func(t *testing.T, h *harness) {
 			for _, path := range []string{"/v1/runs", "/v1/catalog/models", "/v1/api-keys", "/v1/traces", "/v1/datasets", "/v1/groups", "/v1/connections", "/v1/credits/ledger"} {
 				h.send("GET", path+"?limit=200", nil).want(t, 200)
@@ -79,6 +92,32 @@ func openQuotes(t *testing.T, h *harness) {
 	h.quote(nil) // one that was accepted is open no more
 	h.now.Add(31 * time.Minute.Microseconds())
 	h.quote(nil) // nor is one that has expired
+}
+
+// cursors are places and no permission: with that of another workspace's list there
+// is nothing to see but one's own, and one of another list is none.
+func cursors(t *testing.T, h *harness) {
+	h.workspace(core.WorkspaceInfo{ID: "other", Slug: "other", Name: "Other"})
+	h.finished(nil)
+	h.finished(nil)
+	other := h.key("other", nil, "eval:read", "traces:read", "datasets:read")
+	var page struct {
+		Data       []struct{ ID string }
+		NextCursor string `json:"next_cursor"`
+	}
+	h.send("GET", "/v1/runs?limit=1", nil).want(t, 200).into(t, &page)
+	if page.NextCursor == "" {
+		t.Fatal("there is no second page")
+	}
+	theirs := page.NextCursor
+	h.send("GET", "/v1/runs?cursor="+theirs, nil, as(other)).want(t, 200).into(t, &page)
+	if len(page.Data) != 0 {
+		t.Errorf("with another's cursor somebody sees %+v", page.Data)
+	}
+	for _, path := range []string{"/v1/traces", "/v1/datasets", "/v1/groups"} {
+		h.send("GET", path+"?cursor="+theirs, nil, as(other)).refused(t, 422, "invalid_cursor")
+	}
+	h.send("GET", "/v1/runs?cursor="+theirs+strings.Repeat("A", 512), nil).refused(t, 422, "invalid_cursor")
 }
 
 // going is a group one of whose runs goes on for as long as the test likes.

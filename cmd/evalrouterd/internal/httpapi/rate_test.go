@@ -18,7 +18,7 @@ func TestRates(t *testing.T) {
 	tests := []struct {
 		name, from, path string
 		local            bool
-		bearer           string // "key" for a good key, "page" for a page that asks for a person
+		bearer           string // "key" for a good key, "rotated" for two in turn, "page" for a page that asks for a person
 		status, most     int
 		free             bool // asks so often without a limit
 	}{
@@ -27,6 +27,7 @@ func TestRates(t *testing.T) {
 		{"guessing keys", "198.51.100.8:1234", "/v1/runs", false, "erk_guess", 401, 60, false},
 		{"without a key", "198.51.100.9:1234", "/v1/runs", false, "", 401, 60, false},
 		{"with a key", "198.51.100.10:1234", "/v1/runs", false, "key", 200, 600, false},
+		{"with a key and what it was rotated to", "198.51.100.12:1234", "/v1/runs", false, "rotated", 200, 600, false},
 		{"with a key, locally", "127.0.0.1:1234", "/v1/runs", true, "key", 200, 600, false},
 		{"the owner", "127.0.0.1:1234", "/v1/runs", true, owner, 200, 601, true},
 		{"catalog locally", "127.0.0.1:1234", "/v1/catalog/models", true, "", 200, 61, true},
@@ -42,6 +43,8 @@ func TestRates(t *testing.T) {
 			if bearer == "key" {
 				bearer = h.key(core.Local, nil, httpapi.Scopes()...)
 			}
+			row := func(k *core.APIKey) { k.Lineage = "the first" }
+			rotated := []string{h.key(core.Local, row, "eval:read"), h.key(core.Local, row, "eval:read")}
 			n := 0
 			ask := func() *httptest.ResponseRecorder {
 				r := httptest.NewRequestWithContext(t.Context(), "GET", tt.path, nil)
@@ -52,6 +55,9 @@ func TestRates(t *testing.T) {
 				}
 				switch bearer {
 				case "":
+				case "rotated":
+					n++
+					r.Header.Set("Authorization", "Bearer "+rotated[n%2])
 				case "page":
 					r = r.WithContext(httpapi.As(r.Context(), httpapi.Caller{Kind: httpapi.KindSession, Workspace: core.Local, Actor: "page:ada", Scopes: []string{"eval:read"}}))
 				default:

@@ -156,6 +156,7 @@ func TestTraces_WaysIn(t *testing.T) {
 		{"no gzip", body, "malformed_export", 400, []tweak{header("Content-Encoding", "gzip")}},
 		{"half of gzip", zipped(body)[:100], "malformed_export", 400, []tweak{header("Content-Encoding", "gzip")}},
 		{"a bomb", zipped(strings.Repeat(" ", 33<<20)), "request_too_large", 413, []tweak{header("Content-Encoding", "gzip")}},
+		{"more than may be sent", strings.Repeat(" ", 8<<20+1), "request_too_large", 413, nil},
 		{"no JSON", "{", "malformed_export", 400, nil},
 		{"no protobuf", body, "malformed_export", 400, []tweak{header("Content-Type", "application/x-protobuf")}},
 		{"a Langfuse key alone", body, "unauthenticated", 401, []tweak{header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.Secret+":x")))}},

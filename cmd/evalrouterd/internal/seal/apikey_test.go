@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"io"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -124,6 +128,102 @@ func TestMatches(t *testing.T) {
 	if strings.Contains(string(mac), k.Reveal()) || len(mac) != 32 {
 		t.Errorf("MAC %x", mac)
 	}
+}
+
+// compared are the ways in which a comparison ends. Whoever measures it may not tell
+// them apart.
+func compared(t *testing.T) map[string]func() bool {
+	t.Helper()
+	m := master(t)
+	k, err := seal.NewKey(seal.APIKey, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := seal.NewKey(seal.APIKey, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, last := m.MAC(k), m.MAC(k)
+	last[len(last)-1] ^= 1
+	out := map[string]func() bool{}
+	for name, stored := range map[string][]byte{"the key": good, "another key": m.MAC(other), "all but a bit": last, "no such key": nil} {
+		out[name] = func() bool { return m.Matches(k, stored) }
+	}
+	return out
+}
+
+// TestMatches_SameWork counts what a comparison allocates, which is the same for a
+// key that is known and for one that is not: no way through it is shorter. It is not
+// parallel, for others would be counted too.
+func TestMatches_SameWork(t *testing.T) {
+	ways := compared(t)
+	want := testing.AllocsPerRun(200, func() { ways["the key"]() })
+	if want == 0 {
+		t.Fatal("nothing is counted")
+	}
+	for name, way := range ways {
+		if got := testing.AllocsPerRun(200, func() { way() }); got != want {
+			t.Errorf("%s: %v allocations, the key %v", name, got, want)
+		}
+	}
+}
+
+var timingRounds = flag.Int("timing.rounds", 0, "measure so many comparisons of each kind")
+
+// TestMatches_Timing measures comparisons of each kind in turn, five times. The
+// middle half of each is compared, which no scheduler disturbs. A kind is told apart
+// when its mean lies on the same side of the key's by four standard errors of their
+// difference each time: noise of the machine takes sides, and changes them.
+func TestMatches_Timing(t *testing.T) {
+	if *timingRounds == 0 {
+		t.Skip("a measurement: scripts/prove timing runs it")
+	}
+	ways, sides := compared(t), map[string]int{}
+	for range 5 {
+		took := measured(ways, *timingRounds)
+		hit, hit2 := mean(took["the key"])
+		for name := range ways {
+			m, e2 := mean(took[name])
+			sigma := (m - hit) / math.Sqrt(hit2+e2)
+			t.Logf("%-14s %.0f ns, %+.1f standard errors from the key", name, m, sigma)
+			if sigma > 4 {
+				sides[name]++
+			} else if sigma < -4 {
+				sides[name]--
+			}
+		}
+	}
+	for name, n := range sides {
+		if n == 5 || n == -5 {
+			t.Errorf("%s is told apart from the key", name)
+		}
+	}
+}
+
+// measured is what each way took each time, in nanoseconds.
+func measured(ways map[string]func() bool, rounds int) map[string][]float64 {
+	took := map[string][]float64{}
+	for range rounds {
+		for name, way := range ways {
+			began := time.Now()
+			way()
+			took[name] = append(took[name], float64(time.Since(began).Nanoseconds()))
+		}
+	}
+	return took
+}
+
+// mean is that of the middle half, and the square of its standard error.
+func mean(v []float64) (m, err2 float64) {
+	slices.Sort(v)
+	v = v[len(v)/4 : 3*len(v)/4]
+	for _, x := range v {
+		m += x / float64(len(v))
+	}
+	for _, x := range v {
+		err2 += (x - m) * (x - m) / float64(len(v)-1) / float64(len(v))
+	}
+	return m, err2
 }
 
 // A successor is the same each time, and another one for each part that it is

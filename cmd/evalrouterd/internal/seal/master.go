@@ -45,6 +45,7 @@ type Master struct {
 	// otherwise. It opens and never seals.
 	previous *[keySize]byte
 	random   io.Reader
+	none     [keySize]byte // what a key is compared with that is not known
 }
 
 // document is the file.

@@ -42,7 +42,7 @@ func Export(a *command.App) *argv.Command {
 	c.look.Declare(fs)
 	return &argv.Command{
 		Name: "export", Args: "RUN", Short: "Save a finished run to a file",
-		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3. Several formats stand with commas.\nFormats: json, csv, html (a report in one file), md (a summary), github (the\nsame for a step of GitHub Actions), junit, bundle (evidence that\nevalrouter verify checks offline), summary (JSON without tasks), inspect (a log\nof Inspect), inspect-json and lm-eval (a ZIP of its results and samples files).\nWithout --format the name of the file says which; json is the default.",
+		Long:     "A file appears whole or not at all. Existing files are kept unless --overwrite\nis given; default names go on with -2, -3. Several formats stand with commas.\nFormats: json, csv, html (a report in one file), md (a summary), github (the\nsame for a step of GitHub Actions), junit, parquet (a typed row a task), bundle\n(evidence that evalrouter verify checks offline), summary (JSON without tasks),\ninspect (a log of Inspect), inspect-json and lm-eval (a ZIP of its results and\nsamples files).\nWithout --format the name of the file says which; json is the default.",
 		Examples: []string{"evalrouter export 3f2a9c --format json,csv", "evalrouter export 3f2a9c --format csv --output result.csv"},
 		Flags:    fs, Exec: c.exec,
 	}
@@ -198,7 +198,7 @@ func formatOf(path string) string {
 	for _, f := range []string{
 		evalrouter.FormatSummary, evalrouter.FormatScores, evalrouter.FormatInspectJSON, evalrouter.FormatLMEval, evalrouter.FormatInspect,
 		evalrouter.FormatGitHub, evalrouter.FormatMarkdown, evalrouter.FormatJUnit, evalrouter.FormatBundle,
-		evalrouter.FormatJSON, evalrouter.FormatCSV, evalrouter.FormatHTML,
+		evalrouter.FormatJSON, evalrouter.FormatCSV, evalrouter.FormatHTML, evalrouter.FormatParquet,
 	} {
 		if strings.HasSuffix(name, "."+extension(f)) {
 			return f

@@ -20,7 +20,7 @@ func (s *Store) Delete(ctx context.Context, sc core.Scope, id core.TraceID, forc
 		case len(all) == 0:
 			return core.Missing("trace")
 		case all[0].Held > 0 && !force:
-			return core.Refuse(core.TraceHeld, "%d dataset items were made of this trace; nothing was deleted. With force=true it goes, and the items keep what they copied", all[0].Held).With("items", all[0].Held)
+			return core.Refuse(core.TraceHeld, "%d dataset items were made of this trace; nothing was deleted. Forced, it goes, and the items keep what they copied", all[0].Held).With("items", all[0].Held)
 		}
 		return drop(t, all[0].Num, all[0].Connection)
 	})

@@ -18,6 +18,7 @@ func formats() []pages.File {
 		{Path: "html", Name: "Report", For: "one file that needs no network"},
 		{Path: "md", Name: "Markdown", For: "a summary for a comment or a wiki"},
 		{Path: "csv", Name: "CSV", For: "a line for each task"},
+		{Path: "parquet", Name: "Parquet", For: "the same with types, for data frames"},
 		{Path: "json", Name: "JSON", For: "everything that the export holds"},
 		{Path: "junit", Name: "JUnit XML", For: "for continuous integration"},
 		{Path: "bundle", Name: "Evidence bundle", For: "every score and charge can be derived from it again, offline"},

@@ -3,6 +3,7 @@ package evals_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -109,6 +110,86 @@ func TestStream_Current(t *testing.T) {
 		}
 		if decided < seq-1 {
 			t.Errorf("under the sequence of %d tasks the browser is told: %s", seq-1, shown)
+		}
+	}
+}
+
+// deadlined is an answer that notes until when each piece of it may be taken.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	most time.Duration
+}
+
+func (d *deadlined) SetWriteDeadline(at time.Time) error {
+	d.most = max(d.most, time.Until(at))
+	return nil
+}
+
+// waits is a run at which nothing changes; it notes who began to wait for it.
+type waits chan struct{}
+
+func (w waits) Watch(core.RunID) (<-chan struct{}, func()) {
+	w <- struct{}{}
+	return nil, func() {}
+}
+
+// TestStream_Bounds: fifty pages of a workspace are followed at once and no more,
+// those of another one beside them; a browser has ten seconds for each piece, and
+// comes again after five minutes, to be asked again who it is.
+func TestStream_Bounds(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../httpapi/testdata/golden/run_created.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies, err := pages.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, waiting := make(chan time.Time), make(waits, 1000)
+	h := &evals.Handlers{Bodies: bodies, Changes: waiting, Self: "http://example.org", People: true, API: func(w http.ResponseWriter, r *http.Request, _ evals.Looker) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			fmt.Fprint(w, `{"data":[]}`)
+			return
+		}
+		w.Write(raw)
+	}, After: func(d time.Duration) <-chan time.Time {
+		if d == 5*time.Minute {
+			return over
+		}
+		return nil
+	}}
+	follow := func(w core.WorkspaceID) (*deadlined, error) {
+		out := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+		for _, p := range h.Pages() {
+			if p.Path == "/runs/{id}/stream" {
+				r := httptest.NewRequestWithContext(t.Context(), "GET", "/runs/r/stream", nil)
+				r.SetPathValue("id", "r")
+				_, err := p.Show(out, r, web.Visit{In: true, At: core.Membership{WorkspaceInfo: core.WorkspaceInfo{ID: w}}})
+				return out, err
+			}
+		}
+		return out, nil
+	}
+	ended := make(chan *deadlined, 51)
+	for i := range 51 {
+		go func() {
+			out, err := follow(core.WorkspaceID([]string{"w", "w2"}[i/50]))
+			if err != web.ErrAnswered {
+				t.Error(err)
+			}
+			ended <- out
+		}()
+		<-waiting
+	}
+	var refusal *core.Refusal
+	if _, err := follow("w"); !errors.As(err, &refusal) || refusal.Code != "rate_limited" {
+		t.Errorf("one more is answered %v", err)
+	}
+	close(over)
+	for range 51 {
+		if out := <-ended; out.most <= 9*time.Second || out.most > 10*time.Second || out.Code != 200 {
+			t.Errorf("a piece may be taken for %s", out.most)
 		}
 	}
 }
