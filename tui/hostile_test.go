@@ -203,6 +203,22 @@ func (h hostile) Resume(ctx context.Context, _ route.Plan, desk flow.ResumeDesk)
 	return flow.Launched{}, err
 }
 
+func (h hostile) ResumeGroup(ctx context.Context, _ route.Plan, desk flow.GroupResumeDesk) (flow.LaunchedGroup, error) {
+	spend := 5 * usd.Dollar
+	if err := desk.Newest(ctx, h.s, h.group(api.RunStatus(h.s))); err != nil {
+		return flow.LaunchedGroup{}, err
+	}
+	plan := api.ContinuationPlan{SourceRunID: h.s, LeftOut: api.ContinuationLeftOut{Cells: 1, Reasons: []api.LeftOutReason{{Code: h.s, Cells: 1}}}}
+	on := api.GroupQuoteMember{Model: *h.model().Selected, Eligible: true, Continuation: &plan, SourceRunID: &h.s, MaxChargeMicrousd: &spend}
+	aside := api.GroupQuoteMember{Model: *h.model().Selected, SourceRunID: &h.s, IneligibleReason: &h.s}
+	q := api.GroupQuoteRecord{ID: h.s, MaxChargeMicrousd: &spend, ExpiresIn: 600, SourceGroupID: &h.s, Members: []api.GroupQuoteMember{on, aside}}
+	if err := desk.Quoted(ctx, q); err != nil {
+		return flow.LaunchedGroup{}, err
+	}
+	_, err := desk.Approve(ctx, q, false)
+	return flow.LaunchedGroup{}, err
+}
+
 func (h hostile) group(status api.RunStatus) api.GroupRecord {
 	m := api.GroupMember{
 		RunID: "0a1b2c3d" + h.s, Model: *h.model().Selected, Status: api.RunStatus(h.s), TerminalReason: &h.s, Reasoning: &api.ReasoningChoice{Mode: h.s},
@@ -210,6 +226,7 @@ func (h hostile) group(status api.RunStatus) api.GroupRecord {
 	}
 	return api.GroupRecord{
 		ID: "0a1b2c3d" + h.s, Name: h.s, Status: status, Profiles: []api.ProfileSelection{h.selection()}, Members: []api.GroupMember{m, m}, Links: api.RunLinks{Live: &h.s, Report: &h.s},
+		ContinuedByGroupID: &h.s,
 	}
 }
 
@@ -276,6 +293,8 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 	d := route.Draft{Benchmark: h.bench(), Cap: 5 * usd.Dollar, Picks: []route.Pick{{Name: h.s, Reasoning: &api.ReasoningChoice{Mode: h.s}}}}
 	two := d
 	two.Picks = append(two.Picks, two.Picks[0])
+	g := h.group(api.StatusPartial)
+	run, several := route.Continue{Run: h.run(api.StatusPartial)}, route.Continue{Group: &g}
 	return map[string]func() (kit.Screen, []kit.Effect){
 		"home":       func() (kit.Screen, []kit.Effect) { return home.New(h) },
 		"benchmarks": func() (kit.Screen, []kit.Effect) { return catalog.Benchmarks(h, false) },
@@ -310,9 +329,13 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		},
 		"cover of several":  func() (kit.Screen, []kit.Effect) { return launch.Cover(two) },
 		"review of several": func() (kit.Screen, []kit.Effect) { return review.New(h, start, two) },
-		"continue":          func() (kit.Screen, []kit.Effect) { return launch.Again(h.run(api.StatusPartial)) },
+		"continue":          func() (kit.Screen, []kit.Effect) { return launch.Again(run) },
 		"review of a resume": func() (kit.Screen, []kit.Effect) {
-			return review.Resume(h, start, route.Plan{Run: h.run(api.StatusPartial), Cap: 5 * usd.Dollar})
+			return review.Resume(h, start, route.Plan{Continue: run, Cap: 5 * usd.Dollar})
+		},
+		"continue a group": func() (kit.Screen, []kit.Effect) { return launch.Again(several) },
+		"review of a group's resume": func() (kit.Screen, []kit.Effect) {
+			return review.Resume(h, start, route.Plan{Continue: several, Cap: 5 * usd.Dollar})
 		},
 	}
 }
@@ -328,7 +351,7 @@ func TestHostileText(t *testing.T) {
 				stack := &kit.Stack{Banner: plain.Line(s), Make: func(any) (kit.Screen, []kit.Effect) { return make() }}
 				x := kittest.Start(t, 80, 24, kit.Colour, stack, kittest.NewClock(start()), nil)
 				switch name {
-				case "review", "review of several", "review of a resume":
+				case "review", "review of several", "review of a resume", "review of a group's resume":
 					x.Until("Enter another amount")
 				case "workspaces":
 					x.Until("Which one?")

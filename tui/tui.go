@@ -182,7 +182,7 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 	case route.Launch:
 		return launch.Models(src, to.Benchmark)
 	case route.Continue:
-		return launch.Again(to.Run)
+		return launch.Again(to)
 	case route.Cover:
 		return launch.Cover(to.Draft)
 	case route.Review:

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -105,6 +106,12 @@ type GroupRecord struct {
 	SourceGroupID      *string            `json:"source_group_id"`
 	ContinuedByGroupID *string            `json:"continued_by_group_id"`
 	Links              RunLinks           `json:"links"`
+}
+
+// Resumable says that a member has something left to run and that no other group
+// goes on with this one already.
+func (g GroupRecord) Resumable() bool {
+	return g.ContinuedByGroupID == nil && slices.ContainsFunc(g.Members, func(m GroupMember) bool { return m.Resume.Status == "available" })
 }
 
 // GroupMember is one run of a group.

@@ -2,9 +2,11 @@ package flow
 
 import (
 	"context"
+	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // GroupContinuer is what the resume of a group needs of the service's groups.
@@ -91,6 +93,51 @@ func groupPlans(q api.GroupQuoteRecord) (out []*api.ContinuationPlan) {
 		}
 	}
 	return out
+}
+
+// GroupLeftOut is what a quote leaves out for good, of all members that it goes on
+// with.
+func GroupLeftOut(q api.GroupQuoteRecord) (all api.ContinuationLeftOut) {
+	for _, p := range groupPlans(q) {
+		if p != nil {
+			all.Cells += p.LeftOut.Cells
+			all.Reasons = added(all.Reasons, p.LeftOut.Reasons)
+		}
+	}
+	return all
+}
+
+// added is a list of reasons with others counted in.
+func added(to, more []api.LeftOutReason) []api.LeftOutReason {
+next:
+	for _, r := range more {
+		for i := range to {
+			if to[i].Code == r.Code {
+				to[i].Cells += r.Cells
+				continue next
+			}
+		}
+		to = append(to, r)
+	}
+	return to
+}
+
+// Aside is in words why a quote does not go on with a member. A reason that this
+// version does not know stands as the service sent it.
+func Aside(code string) string {
+	switch api.Code(code) {
+	case "cancelled":
+		return "what is left of it was stopped by a person or the time limit"
+	case api.NothingToResume:
+		return "nothing is left to run"
+	case api.RunNotFinished:
+		return "it goes on and is only watched"
+	case api.EvidenceExpired:
+		return "its recorded answers have expired"
+	case api.EvidenceIncompatible:
+		return "what it asked has changed since"
+	}
+	return strings.ReplaceAll(string(plain.Line(code)), "_", " ")
 }
 
 // unquotable says that no member of a group has ended and may have something

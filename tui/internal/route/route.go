@@ -51,16 +51,20 @@ type Draft struct {
 	Cap       usd.Micro // of all together
 }
 
-// Continue is choosing how to go on with an ended run.
-type Continue struct{ Run api.RunRecord }
+// Continue is choosing how to go on with an ended run, or with what is left of the
+// members of a group: one of them is given.
+type Continue struct {
+	Run   api.RunRecord
+	Group *api.GroupRecord
+}
 
 // Resume is the quote of a continuation, before anything is spent.
 type Resume struct{ Plan Plan }
 
 // Plan is a continuation as it was put together.
 type Plan struct {
-	Run api.RunRecord
-	Cap usd.Micro
+	Continue
+	Cap usd.Micro // of all new runs together
 	// IncludeCancelled runs what a person or the time limit stopped.
 	IncludeCancelled bool
 	// RetryUnknown pays for a new attempt of tasks of unknown outcome, Duplicates

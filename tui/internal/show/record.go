@@ -100,11 +100,16 @@ func Kind(simulated bool) string {
 }
 
 // Profile is the benchmark of a run.
-func Profile(r api.RunRecord) string {
-	if len(r.Profiles) == 0 {
+func Profile(r api.RunRecord) string { return first(r.Profiles) }
+
+// Benchmark is the benchmark of a group.
+func Benchmark(g api.GroupRecord) string { return first(g.Profiles) }
+
+func first(of []api.ProfileSelection) string {
+	if len(of) == 0 {
 		return "-"
 	}
-	return r.Profiles[0].ID
+	return of[0].ID
 }
 
 // Headline is a run's score with its interval, as short as a table needs it;

@@ -84,15 +84,39 @@ func (s *Source) Resume(ctx context.Context, p route.Plan, desk flow.ResumeDesk)
 		return flow.Launched{}, err
 	}
 	r := &flow.Resumer{Runs: c.Runs, Quotes: c.Quotes, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep, Now: s.Now}
-	spend := p.Cap
-	out, err := r.Resume(ctx, flow.ResumeOrder{
-		Origin: s.Origin, Workspace: s.Workspace, Run: p.Run.ID, Duplicates: p.Duplicates,
-		Quote: api.NewContinuationQuote{MaxChargeMicrousd: &spend, IncludeCancelled: p.IncludeCancelled, RetryUnknown: p.RetryUnknown},
-	})
+	o := s.continuation(p)
+	o.Run = p.Run.ID
+	out, err := r.Resume(ctx, o)
 	if err != nil {
 		s.Reconnect(err)
 	}
 	return out, err
+}
+
+// ResumeGroup finds or starts the continuation of a group.
+func (s *Source) ResumeGroup(ctx context.Context, p route.Plan, desk flow.GroupResumeDesk) (flow.LaunchedGroup, error) {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return flow.LaunchedGroup{}, err
+	}
+	r := &flow.GroupResumer{Groups: c.Groups, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep}
+	o := s.continuation(p)
+	o.Group = p.Group.ID
+	out, err := r.Resume(ctx, o)
+	if err != nil {
+		s.Reconnect(err)
+	}
+	return out, err
+}
+
+// continuation is what was chosen about a resume, as the command line would ask
+// for it.
+func (s *Source) continuation(p route.Plan) flow.ResumeOrder {
+	spend := p.Cap
+	return flow.ResumeOrder{
+		Origin: s.Origin, Workspace: s.Workspace, Duplicates: p.Duplicates,
+		Quote: api.NewContinuationQuote{MaxChargeMicrousd: &spend, IncludeCancelled: p.IncludeCancelled, RetryUnknown: p.RetryUnknown},
+	}
 }
 
 // remembering keeps the ids of quotes, so that the command line can name them.

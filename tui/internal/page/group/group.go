@@ -22,6 +22,7 @@ const (
 	compare   = "Compare the members"
 	tryAgain  = "Watch again"
 	stopAll   = "Stop the group"
+	resume    = "Resume"
 )
 
 type (
@@ -148,7 +149,7 @@ func (s page) behind() kit.Effect {
 	if !s.known || g.Status.Terminal() {
 		return kit.Behind{Key: s.id}
 	}
-	return kit.Behind{Key: s.id, Line: string(show.F("%s  %s  %s   evalrouter group status %s --watch", show.Short(s.id), benchmark(g), show.Plural(len(g.Members), "model"), show.Short(s.id)))}
+	return kit.Behind{Key: s.id, Line: string(show.F("%s  %s  %s   evalrouter group status %s --watch", show.Short(s.id), show.Benchmark(g), show.Plural(len(g.Members), "model"), show.Short(s.id)))}
 }
 
 func (s page) offered() page {
@@ -161,6 +162,7 @@ func (s page) offered() page {
 		}
 	}
 	add(ended, kit.Action{Label: compare, Key: 'c'})
+	add(ended && g.Resumable(), kit.Action{Label: resume, Key: 'r'})
 	add(s.known && !ended && !s.watching && s.err == nil, kit.Action{Label: watchLive, Key: 'w'})
 	add(s.err != nil, kit.Action{Label: tryAgain, Key: 'w'})
 	add(s.watching && g.Links.Live != nil, kit.Action{Label: openLive, Key: 'b'})
@@ -247,6 +249,9 @@ func (s page) act(m kit.Msg) (kit.Screen, []kit.Effect) {
 		return s.watch()
 	case compare:
 		return s, kit.Do(kit.Go{To: route.Compare{Runs: runs(s.group), Group: s.id}})
+	case resume:
+		g := s.group
+		return s, kit.Do(kit.Go{To: route.Continue{Group: &g}})
 	case stopAll:
 		return s, kit.Do(kit.Go{To: route.Stop{Group: s.id}})
 	case openLive:

@@ -49,7 +49,7 @@ func List(r Reader, finished bool) (kit.Screen, []kit.Effect) {
 		Row: func(g rec) kit.Row {
 			done, planned := counts(g)
 			return kit.Row{
-				plain.Line(show.Short(g.ID)), plain.Line(string(g.Status)), plain.Line(benchmark(g)), plain.Line(show.Thousands(len(g.Members))),
+				plain.Line(show.Short(g.ID)), plain.Line(string(g.Status)), plain.Line(show.Benchmark(g)), plain.Line(show.Thousands(len(g.Members))),
 				plain.Line(show.Thousands(done) + "/" + show.Thousands(planned)), plain.Line(show.Money(g.SpendMicrousd)), plain.Line(show.Money(g.CapMicrousd)),
 				plain.Line(g.CreatedAt.Local().Format("2 Jan 15:04")),
 			}
@@ -123,13 +123,6 @@ func (s groups) Head() kit.Head {
 		h.Place, h.Keys[2].Does = "Results  Group run", "results"
 	}
 	return h
-}
-
-func benchmark(g api.GroupRecord) string {
-	if len(g.Profiles) == 0 {
-		return "-"
-	}
-	return g.Profiles[0].ID
 }
 
 func counts(g api.GroupRecord) (done, planned int) {

@@ -53,7 +53,7 @@ func (s page) members(c kit.Canvas) {
 	w, h := c.Size()
 	g := s.group
 	done, planned := counts(g)
-	x := c.Text(1, 0, kit.Strong, plain.Cut(plain.Line(benchmark(g)), w/2))
+	x := c.Text(1, 0, kit.Strong, plain.Cut(plain.Line(show.Benchmark(g)), w/2))
 	x = c.Text(x+3, 0, show.StatusRole(plain.Line(string(g.Status))), plain.Line(string(g.Status)))
 	c.Text(x, 0, kit.Plain, plain.Cut(show.F("%s   %s/%s done   %s", s.age(), show.Thousands(done), show.Thousands(planned), s.coverage()), w-x-1))
 	s.table().View(c.Sub(0, memberFrom-2, w, len(g.Members)+2))
@@ -121,9 +121,20 @@ func money(g api.GroupRecord) string {
 func (s page) below(w int) []kit.Line {
 	out := append(s.trouble(), axes(s.group.Members, w)...)
 	if s.group.Status.Terminal() {
-		return append(out, kit.Line{Text: " All members have ended. C compares them."})
+		return append(append(out, kit.Line{Text: " All members have ended. C compares them."}), chain(s.group)...)
 	}
 	return append(out, kit.Line{Text: " Interim, still moving. No ranking until all have ended."})
+}
+
+// chain is how an ended group stands among those that go on with each other.
+func chain(g api.GroupRecord) (out []kit.Line) {
+	if id := g.ContinuedByGroupID; id != nil {
+		return []kit.Line{{Text: show.F(" It was resumed: group %s goes on with it.", show.Short(*id))}}
+	}
+	if g.Resumable() {
+		return []kit.Line{{Text: " Something is left to run. R resumes it, after a quote."}}
+	}
+	return nil
 }
 
 // axes draw every member's interval on the same line from 0 to 100 %.

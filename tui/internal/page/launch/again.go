@@ -3,7 +3,6 @@ package launch
 import (
 	"strings"
 
-	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
@@ -31,10 +30,21 @@ type again struct {
 	note plain.Safe
 }
 
-// Again is how to go on with an ended run: what is asked again beyond what was
+// Again is how to go on with what has ended: what is asked again beyond what was
 // never asked, and the most that it may cost.
-func Again(run api.RunRecord) (kit.Screen, []kit.Effect) {
-	return again{plan: route.Plan{Run: run}, cap: kit.NewInput(suggestedCap), at: againQuote}, nil
+func Again(of route.Continue) (kit.Screen, []kit.Effect) {
+	return again{plan: route.Plan{Continue: of}, cap: kit.NewInput(suggestedCap), at: againQuote}, nil
+}
+
+// words are what the form says of a run, and of a group.
+func (s again) words() (place, head, kept, spend plain.Safe) {
+	if g := s.plan.Group; g != nil {
+		return show.F("Resume  group %s", show.Short(g.ID)), show.F("%s   %s   %s", show.Benchmark(*g), show.Plural(len(g.Members), "model"), g.Status),
+			"What was graded is reused at $0.00. Finished members stay as they are.", "hard, of all new runs together"
+	}
+	r := s.plan.Run
+	return show.F("Resume  run %s", show.Short(r.ID)), show.F("%s   %s   %s", show.Profile(r), r.Model.Name(), show.Status(r)),
+		"What was graded is reused at $0.00. The run itself is never changed.", "hard, of the new run"
 }
 
 // Update moves, toggles and types.
@@ -116,9 +126,9 @@ func capOf(in kit.Input) (usd.Micro, plain.Safe) {
 // View draws the form.
 func (s again) View(c kit.Canvas) {
 	w, h := c.Size()
-	r := s.plan.Run
-	c.Text(1, 0, kit.Strong, plain.Cut(show.F("%s   %s   %s", show.Profile(r), r.Model.Name(), show.Status(r)), w-2))
-	c.Text(1, 1, kit.Plain, plain.Cut("What was graded is reused at $0.00. The run itself is never changed.", w-2))
+	_, head, kept, spend := s.words()
+	c.Text(1, 0, kit.Strong, plain.Cut(head, w-2))
+	c.Text(1, 1, kit.Plain, plain.Cut(kept, w-2))
 	c.Text(1, againFrom-1, kit.Strong, "Ask also again")
 	box := func(on bool) string {
 		if on {
@@ -131,7 +141,7 @@ func (s again) View(c kit.Canvas) {
 		box(p.IncludeCancelled) + "what a person or the time limit stopped",
 		box(p.RetryUnknown) + "tasks of unknown outcome: a new attempt is paid for",
 		box(p.Duplicates) + "… and my own provider may bill such tasks twice",
-		"Spending cap       $ [         ]   hard, of the new run",
+		"Spending cap       $ [         ]   " + string(spend),
 		"Get the quote: nothing is started or charged by it",
 	} {
 		role, y := kit.Plain, againFrom+i
@@ -150,7 +160,8 @@ func (s again) View(c kit.Canvas) {
 
 // Head names the keys of the form.
 func (s again) Head() kit.Head {
-	h := kit.Head{Place: show.F("Resume  run %s", show.Short(s.plan.Run.ID)), Note: s.note, Keys: []kit.Binding{
+	place, _, _, _ := s.words()
+	h := kit.Head{Place: place, Note: s.note, Keys: []kit.Binding{
 		{Keys: "↑↓", Does: "move"}, {Keys: "Space", Does: "choose"}, {Keys: "Tab", Does: "get the quote"}, {Keys: "Type", Does: "a number in the cap"},
 	}}
 	if h.Note == "" {

@@ -32,6 +32,9 @@ func (nobody) LaunchGroup(context.Context, route.Draft, flow.GroupDesk) (flow.La
 func (nobody) Resume(context.Context, route.Plan, flow.ResumeDesk) (flow.Launched, error) {
 	return flow.Launched{}, nil
 }
+func (nobody) ResumeGroup(context.Context, route.Plan, flow.GroupResumeDesk) (flow.LaunchedGroup, error) {
+	return flow.LaunchedGroup{}, nil
+}
 func (nobody) Credits(context.Context) (api.CreditsRecord, error) { return api.CreditsRecord{}, nil }
 
 // judge is what a careful person would call two deliberate Enters, written down
@@ -86,6 +89,9 @@ func TestApproval_TRN17_RandomSequences(t *testing.T) {
 			return New(nobody{}, g.clock, route.Draft{Cap: cap, Picks: make([]route.Pick, 2)})
 		}, ofGroup(several)},
 		{"a resume", func(g *game) (kit.Screen, []kit.Effect) { return Resume(nobody{}, g.clock, route.Plan{Cap: cap}) }, ofResume(run)},
+		{"a resume of a group", func(g *game) (kit.Screen, []kit.Effect) {
+			return Resume(nobody{}, g.clock, route.Plan{Cap: cap, Continue: route.Continue{Group: &api.GroupRecord{}}})
+		}, ofGroup(several)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

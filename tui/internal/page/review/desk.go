@@ -79,6 +79,22 @@ func (d desk) again(ctx context.Context, what, id string, status api.RunStatus) 
 	})
 }
 
+// leave asks whether tasks may stay out for good.
+func (d desk) leave(ctx context.Context, left api.ContinuationLeftOut) (bool, error) {
+	n := show.Plural(left.Cells, "task")
+	return d.ask(ctx, func(answer func(bool)) kit.Msg {
+		return question{
+			show.F("%s would stay out of this and every later resume: %s.", n, leftOut(left)),
+			show.F("Leave %s out, for good (nothing starts yet)", n), answer,
+		}
+	})
+}
+
+// newest tells that what was asked for was resumed before.
+func (d desk) newest(asked, newest, id, newestID string, status api.RunStatus) {
+	d.Note(fmt.Sprintf("%s %s was resumed before. This is about the newest %s of its chain, %s (%s).", asked, show.Short(id), newest, show.Short(newestID), status))
+}
+
 // runDesk is the desk of one run.
 type runDesk struct{ desk }
 
@@ -153,22 +169,46 @@ func (d resumeDesk) Cap(context.Context, api.QuoteRecord) (usd.Micro, error) { r
 
 // LeaveOut asks for the one thing that no later resume can take back.
 func (d resumeDesk) LeaveOut(ctx context.Context, q api.QuoteRecord) (bool, error) {
-	n := show.Plural(q.Continuation.LeftOut.Cells, "task")
-	return d.ask(ctx, func(answer func(bool)) kit.Msg {
-		return question{
-			show.F("%s would stay out of this and every later resume: %s.", n, leftOut(q.Continuation.LeftOut)),
-			show.F("Leave %s out, for good (nothing starts yet)", n), answer,
-		}
-	})
+	return d.leave(ctx, q.Continuation.LeftOut)
 }
 
 // Newest tells that another run of the chain is the one to go on with.
 func (d resumeDesk) Newest(_ context.Context, asked string, newest api.RunRecord) error {
-	d.Note(fmt.Sprintf("Run %s was resumed before. This is about the newest run of its chain, %s (%s).", show.Short(asked), show.Short(newest.ID), newest.Status))
+	d.newest("Run", "run", asked, newest.ID, newest.Status)
 	return nil
 }
 
 // Approve asks for the two Enters.
 func (d resumeDesk) Approve(ctx context.Context, q api.QuoteRecord, _ bool) (bool, error) {
 	return d.approve(ctx, ofResume(q), nil)
+}
+
+// regroupDesk is the desk of a group's continuation.
+type regroupDesk struct{ desk }
+
+var _ flow.GroupResumeDesk = regroupDesk{}
+
+// Quoted shows the quote.
+func (d regroupDesk) Quoted(_ context.Context, q api.GroupQuoteRecord) error {
+	d.emit(quoted{ofGroup(q)})
+	return nil
+}
+
+// Cap is what was chosen before.
+func (d regroupDesk) Cap(context.Context, api.GroupQuoteRecord) (usd.Micro, error) { return d.cap, nil }
+
+// LeaveOut asks once for all members.
+func (d regroupDesk) LeaveOut(ctx context.Context, q api.GroupQuoteRecord) (bool, error) {
+	return d.leave(ctx, flow.GroupLeftOut(q))
+}
+
+// Newest tells that another group of the chain is the one to go on with.
+func (d regroupDesk) Newest(_ context.Context, asked string, newest api.GroupRecord) error {
+	d.newest("Group", "group", asked, newest.ID, newest.Status)
+	return nil
+}
+
+// Approve asks for the two Enters.
+func (d regroupDesk) Approve(ctx context.Context, q api.GroupQuoteRecord, _ bool) (bool, error) {
+	return d.approve(ctx, ofGroup(q), nil)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/stat"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
@@ -117,25 +118,50 @@ func runLines(q api.QuoteRecord, o offer, before *offer, w int) []kit.Line {
 // each of them with its rates and its own cap.
 func groupLines(q api.GroupQuoteRecord, o offer, before *offer, w int) []kit.Line {
 	out := selectionLines(q.Profiles, &q.Coverage, fmt.Sprintf(" · %d models", len(q.Members)), w)
+	if id := q.SourceGroupID; id != nil {
+		out = append(show.Pairs(w, [2]string{"Goes on with", "group " + show.Short(*id)}), out...)
+	}
 	out = append(out, show.Pairs(w, [2]string{"Cap", capText(q.MaxChargeMicrousd) + " for all together" + least(q.MinimumCapMicrousd)})...)
 	for i, m := range q.Members {
-		head := api.Model{Selected: &m.Model}.Name() + simulated(&m.Model)
-		if m.Reasoning != nil {
-			head += "   reasoning: " + show.Reasoning(m.Reasoning)
-		}
-		figures := fmt.Sprintf("cap %s · %s · at most %s", capText(m.MaxChargeMicrousd), o.rate(i, before), show.Plural(m.Concurrency.RunCeiling, "call"))
-		no := ""
-		if !m.Eligible {
-			no = "not started with the others: " + strings.ReplaceAll(show.Text(m.IneligibleReason), "_", " ")
-		}
-		rows := [][2]string{{fmt.Sprintf("Model %d", i+1), head}, {"", figures}, {"", show.Text(m.ExternalCharges)}, {"", no}}
-		out = append(out, show.Pairs(w, rows...)...)
+		out = append(out, memberLines(m, i, q.SourceGroupID != nil, o.rate(i, before), w)...)
 		out = append(out, warnings(own(q, m), w)...)
 	}
 	for _, p := range q.Profiles {
 		out = append(out, judgeLines(p.Judge, w)...)
 	}
 	return append(out, warnings(common(q), w)...)
+}
+
+// memberLines are one member: what it starts with, or why it does not start with
+// the others. One that is gone on with says what becomes of its tasks.
+func memberLines(m api.GroupQuoteMember, i int, resumed bool, rate string, w int) []kit.Line {
+	head := api.Model{Selected: &m.Model}.Name() + simulated(&m.Model)
+	if m.Reasoning != nil {
+		head += "   reasoning: " + show.Reasoning(m.Reasoning)
+	}
+	figures := fmt.Sprintf("cap %s · %s · at most %s", capText(m.MaxChargeMicrousd), rate, show.Plural(m.Concurrency.RunCeiling, "call"))
+	no := ""
+	switch {
+	case m.Eligible:
+	case resumed:
+		figures, no = "", "not resumed: "+flow.Aside(show.Text(m.IneligibleReason))+run(m.SourceRunID)
+	default:
+		no = "not started with the others: " + strings.ReplaceAll(show.Text(m.IneligibleReason), "_", " ")
+	}
+	rows := [][2]string{{fmt.Sprintf("Model %d", i+1), head}, {"", figures}, {"", show.Text(m.ExternalCharges)}, {"", no}}
+	out := show.Pairs(w, rows...)
+	if m.Eligible && m.Continuation != nil {
+		out = append(out, planLines(*m.Continuation, w)...)
+	}
+	return out
+}
+
+// run names a run in brackets, where there is one.
+func run(id *string) string {
+	if id == nil {
+		return ""
+	}
+	return " (run " + show.Short(*id) + ")"
 }
 
 // own are the warnings of a member that not all of them have: those stand once,

@@ -19,11 +19,12 @@ type Launcher interface {
 	Launch(ctx context.Context, d route.Draft, desk flow.Desk) (flow.Launched, error)
 	LaunchGroup(ctx context.Context, d route.Draft, desk flow.GroupDesk) (flow.LaunchedGroup, error)
 	Resume(ctx context.Context, p route.Plan, desk flow.ResumeDesk) (flow.Launched, error)
+	ResumeGroup(ctx context.Context, p route.Plan, desk flow.GroupResumeDesk) (flow.LaunchedGroup, error)
 	Credits(ctx context.Context) (api.CreditsRecord, error)
 }
 
-// work is what a review is of: one run, a group, or a continuation. The consent
-// to it is the same for all three.
+// work is what a review is of: one run, a group, or a continuation of either. The
+// consent to it is the same for all of them.
 type work struct {
 	place plain.Safe
 	start string // the price row, before its cap: "Start run"
@@ -62,6 +63,9 @@ func group(l Launcher, d route.Draft) work {
 
 // Resume asks for the quote of a continuation and for the credit.
 func Resume(l Launcher, now func() time.Time, p route.Plan) (kit.Screen, []kit.Effect) {
+	if p.Group != nil {
+		return begin(l, now, p.Cap, regroup(l, p))
+	}
 	return begin(l, now, p.Cap, work{
 		place: show.F("Resume  Review the quote of run %s", show.Short(p.Run.ID)), start: "Start resume",
 		sent: string(show.F("A start was sent and no answer came yet. evalrouter resume %s finds it, and starts nothing twice.", show.Short(p.Run.ID))),
@@ -71,4 +75,17 @@ func Resume(l Launcher, now func() time.Time, p route.Plan) (kit.Screen, []kit.E
 			return route.Live{ID: out.Run.ID}, err
 		},
 	})
+}
+
+func regroup(l Launcher, p route.Plan) work {
+	id := show.Short(p.Group.ID)
+	return work{
+		place: show.F("Resume  Review the quote of group %s", id), start: "Start resume",
+		sent: string(show.F("A start of a group was sent and no answer came yet. evalrouter group resume %s finds it, and starts nothing twice.", id)),
+		launch: func(ctx context.Context, spend usd.Micro, k desk) (any, error) {
+			p.Cap = spend
+			out, err := l.ResumeGroup(ctx, p, regroupDesk{k})
+			return route.Group{ID: out.Group.ID, Watch: true}, err
+		},
+	}
 }

@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -82,18 +81,13 @@ func Show(p *term.Page, a *command.App, g api.GroupRecord) {
 		p.Next("evalrouter group status "+id+" --watch", "evalrouter group cancel "+id)
 	case g.ContinuedByGroupID != nil:
 		p.Next("evalrouter group status "+*g.ContinuedByGroupID, "evalrouter group compare "+id+" --format html")
-	case resumable(g):
+	case g.Resumable():
 		p.Next("evalrouter group resume "+g.ID, "evalrouter group compare "+id+" --format html")
 	case g.Status == api.StatusFailed:
 		p.Next("evalrouter status " + command.Short(g.Members[0].RunID))
 	default:
 		p.Next("evalrouter group compare " + id + " --format html")
 	}
-}
-
-// resumable says that a member of a group has something left.
-func resumable(g api.GroupRecord) bool {
-	return slices.ContainsFunc(g.Members, func(m api.GroupMember) bool { return m.Resume.Status == "available" })
 }
 
 func coverage(g api.GroupRecord) string {

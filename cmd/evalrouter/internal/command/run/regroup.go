@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
-	"github.com/evalrouter/evalrouter/lib/plain"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
@@ -168,30 +166,7 @@ func (d *regroupDesk) Newest(_ context.Context, asked string, newest api.GroupRe
 
 // LeaveOut asks once for all members.
 func (d *regroupDesk) LeaveOut(ctx context.Context, q api.GroupQuoteRecord) (bool, error) {
-	var all api.ContinuationLeftOut
-	for _, m := range q.Members {
-		if m.Continuation == nil || !m.Eligible {
-			continue
-		}
-		all.Cells += m.Continuation.LeftOut.Cells
-		all.Reasons = added(all.Reasons, m.Continuation.LeftOut.Reasons)
-	}
-	return d.leaveOut(ctx, all)
-}
-
-// added is a list of reasons with others counted in.
-func added(to, more []api.LeftOutReason) []api.LeftOutReason {
-next:
-	for _, r := range more {
-		for i := range to {
-			if to[i].Code == r.Code {
-				to[i].Cells += r.Cells
-				continue next
-			}
-		}
-		to = append(to, r)
-	}
-	return to
+	return d.leaveOut(ctx, flow.GroupLeftOut(q))
 }
 
 // Approve asks the one question that spends.
@@ -217,20 +192,10 @@ func showAside(p *term.Page, m api.GroupQuoteMember) {
 	p.Line("               not resumed: %s%s", why, run)
 }
 
-// asideWord is a reason for people. One that this version does not know stands as
-// the service sent it.
+// asideWord is a reason for people, with the flag that gets over it.
 func asideWord(code string) string {
-	switch api.Code(code) {
-	case "cancelled":
-		return "what is left of it was stopped by a person or the time limit; --include-cancelled runs that"
-	case api.NothingToResume:
-		return "nothing is left to run"
-	case api.RunNotFinished:
-		return "it goes on and is only watched"
-	case api.EvidenceExpired:
-		return "its recorded answers have expired"
-	case api.EvidenceIncompatible:
-		return "what it asked has changed since"
+	if code == "cancelled" {
+		return flow.Aside(code) + "; --include-cancelled runs that"
 	}
-	return strings.ReplaceAll(string(plain.Line(code)), "_", " ")
+	return flow.Aside(code)
 }
