@@ -76,6 +76,9 @@ func TakeOver(s tcell.Screen, theme Theme, keeper Keeper) (*Terminal, error) {
 		keeper.Given()
 		return nil, fmt.Errorf("take over the terminal: %w", err)
 	}
+	if s.Colors() == 0 { // the library would show every colour as what is chosen
+		theme = theme.colourless()
+	}
 	t := &Terminal{screen: s, theme: theme, keeper: keeper}
 	t.modes()
 	return t, nil

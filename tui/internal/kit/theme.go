@@ -13,8 +13,8 @@ const (
 	Mono
 )
 
-// ThemeOf chooses by the environment: NO_COLOR and monochrome terminals get
-// Mono, EVALROUTER_THEME names one.
+// ThemeOf chooses by the environment: NO_COLOR gets Mono, EVALROUTER_THEME names
+// one. A terminal without colours makes Mono of Colour when it is taken over.
 func ThemeOf(env func(string) (string, bool)) Theme {
 	if v, _ := env("NO_COLOR"); v != "" {
 		return Mono
@@ -26,6 +26,13 @@ func ThemeOf(env func(string) (string, bool)) Theme {
 		return Contrast
 	}
 	return Colour
+}
+
+func (t Theme) colourless() Theme {
+	if t == Colour {
+		return Mono
+	}
+	return t
 }
 
 func (t Theme) style(r Role) tcell.Style {

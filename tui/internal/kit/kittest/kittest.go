@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/google/go-cmp/cmp"
@@ -215,9 +216,44 @@ func ids() *regexp.Regexp {
 	return regexp.MustCompile(`\b127\.0\.0\.1:[0-9]{5}\b|\b[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?\b`)
 }
 
+// Told fails where a frame says something in its looks alone: a coloured part
+// holds a word or a figure, and what stands out as chosen has a sign in its row.
+func (x *Harness) Told() {
+	x.t.Helper()
+	cells, w, h := x.sim.GetContents()
+	rows := strings.Split(x.Text(), "\n")
+	for y := range h {
+		var coloured strings.Builder
+		for i := 0; i <= w; i++ {
+			fg, attrs := tcell.ColorDefault, tcell.AttrNone
+			if i < w {
+				fg, _, attrs = cells[y*w+i].Style.Decompose()
+			}
+			if attrs&tcell.AttrReverse != 0 && !strings.ContainsAny(rows[y], chosen) {
+				x.t.Errorf("only its looks tell that this is chosen: %q", rows[y])
+				break
+			}
+			if fg != tcell.ColorDefault {
+				coloured.WriteString(string(cells[y*w+i].Runes))
+				continue
+			}
+			if said := coloured.String(); said != "" && strings.IndexFunc(said, worded) < 0 {
+				x.t.Errorf("only its colour says something about %q: %q", said, rows[y])
+			}
+			coloured.Reset()
+		}
+	}
+}
+
+// chosen are the signs of a row that is chosen.
+const chosen = "▸"
+
+func worded(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 // Golden holds the frame to testdata/NAME.txt, or writes it.
 func (x *Harness) Golden(name string, update bool) {
 	x.t.Helper()
+	x.Told()
 	path := filepath.Join("testdata", name+".txt")
 	got := ids().ReplaceAllStringFunc(x.Text(), func(id string) string { return strings.Repeat("0", len(id)) })
 	if update {
