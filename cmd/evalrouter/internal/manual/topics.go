@@ -61,7 +61,7 @@ func Variables() []Variable {
 		{"CLICOLOR_FORCE", "--color", "set and not 0: colour where there is no terminal, too"},
 		{"CI", "--no-input", "set: never ask anything, no colour, no browser"},
 		{"TERM", "", "dumb: plain lines and typed words, no single keys and no colour"},
-		{"ACCESSIBLE", "", "1: plain lines and typed words, progress as sentences"},
+		{"ACCESSIBLE", "", "1: plain lines and typed words, no colour, progress as sentences"},
 		{"EVALROUTER_ASCII", "", "1: letters only, also in the place of our own signs"},
 		{"LC_ALL", "", "with LC_CTYPE and LANG: a locale other than UTF-8 means letters only"},
 		{"COLUMNS", "", "the width of tables when no terminal tells it"},

@@ -50,6 +50,15 @@ type Printer struct {
 	outage  bool
 }
 
+// For shows progress where a command shows it: in sentences, in one line or in
+// records, as the person and the terminal need it.
+func For(a *command.App, mode string) *Printer {
+	if mode == Auto && a.Term.Get("ACCESSIBLE") == "1" && a.Term.ErrTTY && !a.WantsJSON() {
+		mode = Spoken
+	}
+	return New(a.Term.Err, mode, a.Term.ErrTTY && a.Term.Get("TERM") != "dumb" && a.Term.Get("CI") == "", a.WantsJSON(), a.Term.Columns, a.Now)
+}
+
 // New chooses how to show progress. terminal says that w is one that can
 // rewrite a line; structured asks for JSON where auto would choose words.
 func New(w io.Writer, mode string, terminal, structured bool, columns func() int, now func() time.Time) *Printer {
@@ -134,7 +143,11 @@ func (p *Printer) speak(u flow.Update, r api.Progress) {
 	if known {
 		text += fmt.Sprintf(", %d percent, %s of %s tasks", pc, command.Thousands(r.Processed), command.Thousands(*r.Planned))
 	}
-	fmt.Fprintf(p.W, "The run is %s, %s, %s spent.\n", text, command.Count(r.Errors, "error"), command.Money(r.SpendMicrousd))
+	what := "run"
+	if r.RunID == "" && r.GroupID != nil {
+		what = "group"
+	}
+	fmt.Fprintf(p.W, "The %s is %s, %s, %s spent.\n", what, text, command.Count(r.Errors, "error"), command.Money(r.SpendMicrousd))
 }
 
 func (p *Printer) record(r api.Progress) {

@@ -216,4 +216,11 @@ func TestSpoken(t *testing.T) {
 	if d := cmp.Diff(want, lines[:3]); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
+	out.Reset()
+	group := update(c, 61, api.StatusRunning, 20)
+	group.Run.ID, group.Run.GroupID, group.Run.PlannedCount = "", new("g"), 40
+	p.Show(group)
+	if got := out.String(); !strings.HasPrefix(got, "The group is running, 50 percent, 20 of 40 tasks") {
+		t.Errorf("of a group: %q", got)
+	}
 }

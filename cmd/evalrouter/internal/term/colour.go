@@ -10,8 +10,8 @@ const (
 )
 
 // Coloured says whether a stream gets colour. The flag decides; otherwise
-// NO_COLOR, CI and a dumb terminal forbid it, and a terminal, or
-// CLICOLOR_FORCE, is needed for it.
+// NO_COLOR, CI and a dumb terminal forbid it, plain lines have none unless
+// CLICOLOR_FORCE asks for it, and it needs a terminal otherwise.
 func (t *Term) Coloured(tty bool) bool {
 	on, _ := t.colour(tty)
 	return on
@@ -32,6 +32,8 @@ func (t *Term) colour(tty bool) (on bool, why string) {
 		return false, "CI"
 	case t.Get("CLICOLOR_FORCE") != "" && t.Get("CLICOLOR_FORCE") != "0":
 		return true, "CLICOLOR_FORCE"
+	case t.Get("ACCESSIBLE") == "1":
+		return false, "ACCESSIBLE"
 	case t.Get("CLICOLOR") == "0":
 		return false, "CLICOLOR"
 	case !tty:

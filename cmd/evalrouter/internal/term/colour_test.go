@@ -48,7 +48,7 @@ func TestColour_OUT07_C1(t *testing.T) {
 // Values that say nothing change nothing.
 func TestColourValues(t *testing.T) {
 	t.Parallel()
-	for kv, want := range map[string]bool{"NO_COLOR=": true, "CI=": true, "CLICOLOR=1": true, "CLICOLOR_FORCE=0": true, "TERM=xterm-256color": true} {
+	for kv, want := range map[string]bool{"NO_COLOR=": true, "CI=": true, "CLICOLOR=1": true, "CLICOLOR_FORCE=0": true, "TERM=xterm-256color": true, "ACCESSIBLE=1": false, "ACCESSIBLE=": true} {
 		name, v, _ := strings.Cut(kv, "=")
 		x := &term.Term{Env: only(name, v)}
 		if got := x.Coloured(true); got != want {

@@ -323,7 +323,7 @@ func (w *Watch) Declare(fs *argv.Flags) {
 // Follow watches a group until every member has ended and prints it. The exit
 // code is that of the group: 0 when all completed, 1 when all failed, else 4.
 func (w *Watch) Follow(ctx context.Context, a *command.App, c *evalrouter.Client, id string) (api.GroupRecord, error) {
-	show := progress.New(a.Term.Err, w.Mode, a.Term.ErrTTY && a.Term.Get("TERM") != "dumb" && a.Term.Get("CI") == "", a.WantsJSON(), a.Term.Columns, a.Now)
+	show := progress.For(a, w.Mode)
 	source := &reader{app: a, groups: c.Groups}
 	watcher := &flow.Watcher{
 		Runs: source, Disconnect: seconds(w.Disconnect), Limit: seconds(w.Limit), Every: seconds(w.Every), What: "group",

@@ -52,11 +52,7 @@ type watched struct {
 // follow watches a run to its end and prints what it found. The exit code is
 // that of the run.
 func (w *watchFlags) follow(ctx context.Context, a *command.App, c *evalrouter.Client, id string) (api.RunRecord, error) {
-	mode := w.mode
-	if mode == progress.Auto && a.Term.Get("ACCESSIBLE") == "1" && a.Term.ErrTTY && !a.WantsJSON() {
-		mode = progress.Spoken
-	}
-	show := progress.New(a.Term.Err, mode, a.Term.ErrTTY && a.Term.Get("TERM") != "dumb" && a.Term.Get("CI") == "", a.WantsJSON(), a.Term.Columns, a.Now)
+	show := progress.For(a, w.mode)
 	source := &reader{runs: c.Runs}
 	watcher := &flow.Watcher{
 		Runs: source, Disconnect: seconds(w.disconnect), Limit: seconds(w.limit), Every: seconds(w.every),
