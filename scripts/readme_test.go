@@ -202,6 +202,22 @@ func TestDistribution_PKG01_EveryPart(t *testing.T) {
 	}
 }
 
+// An agent with trace capture in it stays small.
+func TestDependencies_ASmallAgent(t *testing.T) {
+	t.Parallel()
+	const most = 9 << 20
+	file := filepath.Join(t.TempDir(), "agent")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./tracing/examples/agent")
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the example: %v\n%s", err, out)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > most || info.Size() < most/9 {
+		t.Errorf("the example of capture has %v bytes, at most %d, %v", info.Size(), most, err)
+	}
+}
+
 // PKG-11: what is optional is linked only where it was asked for.
 func TestDependencies_PKG11_OptionalPartsStayOut(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,9 @@ The full-screen workspace of EvalRouter. F1 shows the keys, Ctrl+Q leaves; runs
 go on without it. For scripts and plain terminals: evalrouter --help
 `
 
+// gcPercent trades time, of which the workspace has enough, for memory.
+const gcPercent = 40
+
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == guard.Command {
 		if guard.Serve(os.Stdin) != nil {
@@ -81,6 +84,9 @@ func workspace() int {
 		return fail(os.Stderr, err, 2)
 	}
 	abort()
+	if _, set := p.Env("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
 	shell := newJob()
 	o.Suspend, o.Job, o.At = shell.stop, shell.events(), *at
 	if keep := guarded(p.Env); keep != nil {

@@ -12,6 +12,11 @@ import (
 func JSON(b []byte) []byte {
 	out := make([]byte, 0, len(b)+16)
 	for i := 0; i < len(b); {
+		if n := printable(b[i:]); n > 0 {
+			out = append(out, b[i:i+n]...)
+			i += n
+			continue
+		}
 		r, n := utf8.DecodeRune(b[i:])
 		switch {
 		case r == '\r':
@@ -28,6 +33,17 @@ func JSON(b []byte) []byte {
 		i += n
 	}
 	return out
+}
+
+// printable is how many bytes at the front are letters, digits and marks of
+// ASCII: most of any text, and fit for every terminal.
+func printable(b []byte) int {
+	for i, c := range b {
+		if c < 0x20 || c >= 0x7F {
+			return i
+		}
+	}
+	return len(b)
 }
 
 func appendEscape(out []byte, r rune) []byte {

@@ -53,6 +53,37 @@ func MetricWords(m api.MetricRecord) (value, of, interval string) {
 	return value, of, interval
 }
 
+// nativeFigures are the figures of a family's own as it kept them: each with its
+// mean, its interval and the tasks that it is of. What is shaped otherwise stands
+// in the document alone.
+func nativeFigures(native map[string]any) (out []api.MetricRecord) {
+	var of *int
+	if n, ok := native["n"].(float64); ok {
+		of = new(int(n))
+	}
+	for _, part := range []string{"metrics", "categories"} {
+		figures, _ := native[part].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(figures)) {
+			f, _ := figures[key].(map[string]any)
+			mean, ok := f["mean"].(float64)
+			if !ok {
+				continue
+			}
+			m := api.MetricRecord{Name: key, Value: mean, SampleCount: of}
+			if name, ok := f["metric_name"].(string); ok {
+				m.Name = name
+			}
+			low, from := f["ci95_low"].(float64)
+			high, to := f["ci95_high"].(float64)
+			if from && to {
+				m.Uncertainty = &api.Uncertainty{Interval: &api.Interval{Lower: low, Upper: high, Confidence: 0.95}}
+			}
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // CodeWords are counts by code, the codes in order, "" for none.
 func CodeWords(counts map[string]int) string {
 	var out []string
@@ -156,7 +187,11 @@ func comparedRow(s api.ComparisonSeries) comparedSeries {
 	if s.Chain != nil {
 		row.Runs = line(s.Chain.Label)
 	}
-	for _, m := range s.Metrics {
+	kept := s.Metrics
+	if s.Chain != nil {
+		kept = append(slices.Clone(kept), nativeFigures(s.Native)...)
+	}
+	for _, m := range kept {
 		value, of, interval := MetricWords(m)
 		row.Metrics = append(row.Metrics, comparedMetric{line(m.Name), line(value), line(of), line(interval)})
 	}

@@ -102,6 +102,8 @@ func TestComparison_CHN15_CHN16_CHN18_CHN19_CHN20_CHN21_Chain(t *testing.T) {
 		{Name: "Accuracy", Value: 0.875, SampleCount: &n, Uncertainty: &api.Uncertainty{Interval: &api.Interval{Lower: 0.75, Upper: 0.95, Confidence: 0.95}}},
 		{Name: "Depth", Value: 2.5}, {Name: "Truth", Value: 0.5, Uncertainty: &api.Uncertainty{}},
 	}
+	s.Native = map[string]any{"family": "sob", "n": 48.0, "metrics": map[string]any{"leaf_value_em": map[string]any{"mean": 0.75, "ci95_low": 0.5, "ci95_high": 0.875, "metric_name": "Truth <Score>"}, "odd": 7.0},
+		"categories": map[string]any{"Strict Precision": map[string]any{"mean": 0.25}}}
 	s.Unscored = []api.PendingReason{{Code: "provider_error", Cells: 2}, {Code: "skipped_budget", Cells: 50}}
 	s.ErrorCounts = map[string]int{"provider_timeout": 2}
 	s.Members = []api.ComparedSource{{Path: "sources/run-1.json", SHA256: "ab", Bytes: 7, Kind: api.SourceFull}}
@@ -110,11 +112,16 @@ func TestComparison_CHN15_CHN16_CHN18_CHN19_CHN20_CHN21_Chain(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := html.UnescapeString(out.String())
+	if strings.Contains(out.String(), "<Score>") {
+		t.Error("the name of a figure is markup")
+	}
 	for _, want := range []string{
 		`<small>original + 1 resume</small>`, `<small>variant json-schema</small>`, "48 of 100", "n 48", "original + 1 resume, not complete", "run-2, partial, decided 8, result 3",
 		`<th scope="row">Accuracy</th><td class="num">87.5 %</td><td class="num">48</td><td>75.0 to 95.0 (95 %)</td>`,
 		`<th scope="row">Depth</th><td class="num">2.5000</td><td class="num">unknown</td><td>unknown</td>`,
 		`<th scope="row">Truth</th><td class="num">50.0 %</td><td class="num">unknown</td><td>unknown</td>`,
+		`<th scope="row">Truth <Score></th><td class="num">75.0 %</td><td class="num">48</td><td>50.0 to 87.5 (95 %)</td>`,
+		`<th scope="row">Strict Precision</th><td class="num">25.0 %</td><td class="num">48</td><td>unknown</td>`,
 		"provider error 2, skipped budget 50; they count in no figure", "provider timeout 2", "sources/run-1.json",
 	} {
 		if !strings.Contains(page, want) {

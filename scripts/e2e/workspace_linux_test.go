@@ -1,19 +1,18 @@
 package e2e_test
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/hinshun/vt10x"
+
+	"github.com/evalrouter/evalrouter/scripts/internal/pty"
 )
 
 // terminal is a program of the product behind a terminal of 100 by 30 cells, as
@@ -32,28 +31,12 @@ type terminal struct {
 
 const terminalColumns, terminalRows = 100, 30
 
-func ioctl(t *testing.T, f *os.File, req uintptr, arg unsafe.Pointer) {
-	t.Helper()
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), req, uintptr(arg)); errno != 0 {
-		t.Fatal(errno)
-	}
-}
-
 func (s *site) inTerminal(t *testing.T, env []string, name string, args ...string) *terminal {
 	t.Helper()
-	ctrl, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	ctrl, tty, err := pty.Open(terminalColumns, terminalRows)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	var n, unlock int32
-	ioctl(t, ctrl, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
-	ioctl(t, ctrl, syscall.TIOCGPTN, unsafe.Pointer(&n))
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := [4]uint16{terminalRows, terminalColumns}
-	ioctl(t, tty, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	x := &terminal{t: t, ctrl: ctrl, vt: vt10x.New(vt10x.WithSize(terminalColumns, terminalRows)), fresh: make(chan struct{}, 1), done: make(chan struct{})}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.bin, name)
@@ -62,7 +45,7 @@ func (s *site) inTerminal(t *testing.T, env []string, name string, args ...strin
 	x.cmd.Dir = s.home
 	x.cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + s.bin + ":/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8", "EVALROUTER_NO_BROWSER=1"}, env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
-	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	x.cmd.SysProcAttr = pty.Own()
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

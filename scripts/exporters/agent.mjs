@@ -1,7 +1,9 @@
-// One run of an agent as three real exporters send it: OTLP as protobuf with gzip,
-// OTLP as JSON, and Langfuse. Fails unless the service makes the same tree of each.
-//   node agent.mjs ORIGIN INGEST_KEY OWNER_TOKEN
+// One run of an agent as real exporters send it: OTLP as protobuf with gzip, OTLP
+// as JSON, Langfuse, and each PEER, a program that is given ORIGIN and INGEST_KEY.
+// Fails unless the service makes the same tree of each.
+//   node agent.mjs ORIGIN INGEST_KEY OWNER_TOKEN [NAME=PEER...]
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { context, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter as HTTP } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as Proto } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -10,7 +12,7 @@ import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { LangfuseSpanProcessor } from "@langfuse/otel";
 import { setLangfuseTracerProvider, startObservation } from "@langfuse/tracing";
 
-const [origin, key, owner] = process.argv.slice(2);
+const [origin, key, owner, ...others] = process.argv.slice(2);
 const question = [{ role: "user", content: "What is 6 times 7?" }];
 const call = { a: 6, b: 7 };
 
@@ -59,6 +61,23 @@ const ask = async (path) => {
 const headers = { authorization: `Bearer ${key}` };
 const url = `${origin}/v1/otlp/v1/traces`;
 const peers = { "OTLP protobuf with gzip": () => conventions(new Proto({ url, headers, compression: "gzip" })), "OTLP JSON": () => conventions(new HTTP({ url, headers })), Langfuse: langfuse };
+for (const peer of others) {
+  const [name, program] = peer.split("=");
+  const command = program.endsWith(".mjs") ? [process.execPath, program] : [program];
+  peers[name] = () => execFileSync(command[0], [...command.slice(1), origin, key], { stdio: ["ignore", "inherit", "inherit"], timeout: 60_000 });
+}
+
+// What every dialect must come to: kinds below each other, models, tokens and
+// texts. Each names the steps of models its own way, and says of the agent and of
+// how an answer ended what it likes; not all name the provider.
+const texts = (messages) => messages.map((m) => [m.role, m.content]);
+function step(s, spans) {
+  const out = { kind: s.kind, under: spans.find((p) => p.id === s.parent_span_id)?.kind ?? null, status: s.status };
+  if (s.kind === "model") Object.assign(out, { model: s.model, tokens: [s.usage.input_tokens, s.usage.output_tokens], input: texts(s.input), output: texts(s.output) });
+  if (s.kind === "tool") Object.assign(out, { name: s.name, input: s.input, output: s.output });
+  return out;
+}
+
 const seen = new Set();
 let first;
 for (const [name, send] of Object.entries(peers)) {
@@ -68,8 +87,7 @@ for (const [name, send] of Object.entries(peers)) {
   const t = fresh[0];
   seen.add(t.id);
   const spans = (await ask(`/v1/traces/${t.id}/spans?limit=100`)).data;
-  const called = Object.fromEntries(spans.map((s) => [s.id, s.name]));
-  const tree = spans.map((s) => ({ kind: s.kind, name: s.name, under: called[s.parent_span_id] ?? null, model: s.model, tokens: [s.usage.input_tokens, s.usage.output_tokens], input: s.input, output: s.output, status: s.status }));
+  const tree = spans.map((s) => step(s, spans));
   tree.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
   const whole = { agent: t.agent, models: t.models, tools: t.tools, tokens: [t.usage.input_tokens, t.usage.output_tokens], steps: t.span_count, tree };
   first ??= whole;

@@ -78,6 +78,7 @@ func Run(t *testing.T, x Target) {
 	t.Run("evaluations", w.evaluations)
 	t.Run("cancel", w.cancel)
 	t.Run("resume", w.resume)
+	t.Run("groups", w.groups)
 	t.Run("credit", w.credit)
 	t.Run("routes", w.routes)
 }

@@ -25,6 +25,7 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench ingest [flags]
        scripts/bench report [flags]
        scripts/bench tracing [N]
+       scripts/bench workspace [N [PART]]
 
   startup   time from start to exit of evalrouter --version, --help, help run, catalog from a local copy, and of evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
@@ -34,11 +35,12 @@ const usage = `usage: scripts/bench startup [N]
   ingest    spans sent by several exporters: how many a second are kept, then lists and details over them; ingest -h lists the flags
   report    a report of very many tasks as it is written, a run in every format that it is exported in, and when a browser first paints them; report -h lists the flags
   validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)
-  tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)`
+  tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)
+  workspace the full-screen workspace behind a terminal: first paint, keys to their frames over 100,000 rows and at 1,000 events/s, idle CPU and memory; N keys of each kind (200); PART is opening, resting, scrolling or flooding`
 
 func run(args []string) int {
 	var err error
-	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest", "report"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"startup", "engine", "plan", "validate", "databases", "ingest", "report", "workspace"}, args[0]) {
 		err = fresh()
 	}
 	switch {
@@ -65,6 +67,8 @@ func run(args []string) int {
 		err = writeReport(args[1], args[2], args[3])
 	case len(args) > 0 && args[0] == "databases":
 		err = databases(args[1:])
+	case len(args) > 0 && len(args) < 4 && args[0] == "workspace":
+		err = workspaceBench(args[1:])
 	case len(args) > 0 && args[0] == "ingest":
 		err = ingest(args[1:])
 	default:

@@ -132,7 +132,7 @@ func orElse(n, otherwise int) int {
 
 func sim(n int, first uint64) error {
 	fmt.Printf("sim: seeds %d to %d, each twice\n", first, first+uint64(n)-1)
-	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories|TestGroupHistories",
+	return show(exec.Command("go", "test", "./cmd/evalrouterd/internal/sim", "-count=1", "-timeout=24h", "-run=TestHistories|TestGroupHistories|TestResumeRaces|TestResumeChains|TestGroupResumeRaces",
 		"-sim.seeds="+strconv.Itoa(n), "-sim.first="+strconv.FormatUint(first, 10)))
 }
 

@@ -2,6 +2,8 @@ package kit_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +143,42 @@ func BenchmarkMoveInHugeList(b *testing.B) {
 	for b.Loop() {
 		tab, _ = tab.Update(kit.Press{Key: kit.PgDn})
 		tab.View(c)
+	}
+}
+
+// A filter that is typed letter by letter shows what the same text shows that
+// comes at once, in the same order.
+func TestTableFiltersAsIfAtOnce(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 11))
+	letters := []rune("abc ")
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteRune(letters[r.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	for range 300 {
+		rows, keys := make([]kit.Row, 40), make([]string, 40)
+		for i := range rows {
+			rows[i], keys[i] = kit.Row{plain.Line(text(8))}, fmt.Sprint(i)
+		}
+		table := kit.NewTable(kit.Column{Name: "X"}).With(rows, keys)
+		typed := table
+		word := text(1 + r.IntN(5))
+		for i, c := range word {
+			typed, _ = typed.Update(kit.Press{Key: kit.Char, Rune: c})
+			atOnce := table
+			for _, c := range word[:i+1] {
+				atOnce, _ = atOnce.Update(kit.Press{Key: kit.Char, Rune: c})
+				atOnce = atOnce.With(rows, keys) // filters all of it anew
+			}
+			got, _ := typed.Shown()
+			want, _ := atOnce.Shown()
+			if !slices.Equal(got, want) {
+				t.Fatalf("%q typed shows %v, at once %v", word[:i+1], got, want)
+			}
+		}
 	}
 }

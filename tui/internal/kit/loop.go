@@ -178,8 +178,13 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 	}
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
-	for {
-		l.Paint()
+	frames := pace{next: time.NewTimer(0)}
+	defer frames.next.Stop()
+	for asked := true; ; { // by the person, who sees at once what a key did
+		if frames.now(asked) {
+			l.Paint()
+		}
+		asked = false
 		if done, err := l.Done(); done {
 			return err
 		}
@@ -192,34 +197,70 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 				return errors.New("the terminal is gone")
 			}
 			l.Send(0, m)
+			asked = true
 		case d := <-l.in:
 			l.deliver(d)
+		case <-frames.next.C:
 		case what := <-l.Host.Job:
 			l.controlled(what)
+			asked = true
 		case t := <-ticks.C:
 			l.Send(0, Tick{At: t})
 		case <-ctx.Done():
 			return nil
 		}
-		l.drain(events)
+		asked = l.drain(events) || asked
 	}
+}
+
+// A flood of news costs a few frames a second and no more: so many may follow
+// each other at once, and then there is one for each gap.
+const (
+	frameBurst = 4
+	frameGap   = 100 * time.Millisecond
+)
+
+// pace says when the next frame is due.
+type pace struct {
+	next  *time.Timer // of a frame that was put off
+	spent int         // of the burst
+	since time.Time   // of the oldest that counts
+}
+
+// now says whether to paint now; otherwise next comes when it is time.
+func (p *pace) now(asked bool) bool {
+	at := time.Now()
+	if gaps := int(at.Sub(p.since) / frameGap); gaps >= p.spent {
+		p.spent, p.since = 0, at
+	} else if gaps > 0 {
+		p.spent, p.since = p.spent-gaps, p.since.Add(time.Duration(gaps)*frameGap)
+	}
+	if !asked && p.spent >= frameBurst {
+		p.next.Reset(frameGap - at.Sub(p.since))
+		return false
+	}
+	p.spent = min(p.spent+1, frameBurst)
+	return true
 }
 
 // drain handles what has arrived already before the next frame: resizes come
 // before later keys, and a flood costs frames and no time.
-func (l *Loop) drain(events <-chan Msg) {
+// It says whether the person did something.
+func (l *Loop) drain(events <-chan Msg) (asked bool) {
 	for range 256 {
 		select {
 		case m, ok := <-events:
 			if ok {
 				l.Send(0, m)
+				asked = true
 			}
 		case d := <-l.in:
 			l.deliver(d)
 		default:
-			return
+			return asked
 		}
 	}
+	return asked
 }
 
 func (l *Loop) read(events chan<- Msg) {

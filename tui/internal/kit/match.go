@@ -14,7 +14,7 @@ func match(words []string, text string) int {
 	for _, word := range words {
 		switch {
 		case strings.Contains(text, word):
-		case near(word, text):
+		case len(word) > 1 && near(word, text): // a letter that is nowhere begins nothing
 			best = 1
 		default:
 			return 0

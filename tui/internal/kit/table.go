@@ -35,7 +35,9 @@ type Table struct {
 	hay     []string
 	keys    []string
 	widths  []int
-	shown   []int // indices into rows
+	every   []int // indices of all rows
+	shown   []int // indices into rows: those that hold what was typed, then looser ones
+	whole   int   // how many of shown hold it
 	cursor  int   // index into shown
 	top     int
 	height  int
@@ -53,7 +55,9 @@ func (t Table) With(rows []Row, keys []string) Table {
 	for i, c := range t.Columns {
 		t.widths[i] = plain.Width(c.Name)
 	}
+	t.every = make([]int, len(rows))
 	for i, r := range rows {
+		t.every[i] = i
 		var b strings.Builder
 		for j, cell := range r {
 			t.widths[j] = max(t.widths[j], plain.Width(cell))
@@ -62,7 +66,7 @@ func (t Table) With(rows []Row, keys []string) Table {
 		}
 		t.hay[i] = b.String()
 	}
-	t = t.refilter()
+	t = t.refilter(t.every)
 	t.cursor = 0
 	for i, r := range t.shown {
 		if at != "" && t.keys[r] == at {
@@ -104,19 +108,42 @@ func (t Table) Filtering() bool { return !t.filter.Empty() }
 // Count is how many rows are shown, of how many.
 func (t Table) Count() (shown, all int) { return len(t.shown), len(t.rows) }
 
-func (t Table) refilter() Table {
+// refilter shows those of the candidates that fit what was typed.
+func (t Table) refilter(candidates []int) Table {
 	typed := words(t.filter.Text())
+	if len(typed) == 0 {
+		t.shown, t.whole = candidates, len(candidates)
+		return t
+	}
 	var whole, loose []int
-	for i, h := range t.hay {
-		switch match(typed, h) {
+	for _, i := range candidates {
+		switch match(typed, t.hay[i]) {
 		case 2:
 			whole = append(whole, i)
 		case 1:
 			loose = append(loose, i)
 		}
 	}
-	t.shown = append(whole, loose...)
+	t.shown, t.whole = append(whole, loose...), len(whole)
 	return t
+}
+
+// candidates are the rows that can fit a text: where it goes on from what was
+// typed before, none but those that fitted that, in the order of the rows.
+func (t Table) candidates(before string) []int {
+	if before == "" || !strings.HasPrefix(t.filter.Text(), before) {
+		return t.every
+	}
+	a, b := t.shown[:t.whole], t.shown[t.whole:]
+	out := make([]int, 0, len(t.shown))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] < b[0] {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // Update moves the cursor or edits the filter. It says whether the message was
@@ -166,10 +193,11 @@ func (t Table) edit(m Msg) (Table, bool) {
 	if !ok {
 		return t, false
 	}
+	before := t.filter.Text()
 	changed := !slices.Equal(in.text, t.filter.text)
 	t.filter = in
 	if changed {
-		t = t.refilter()
+		t = t.refilter(t.candidates(before))
 		t.cursor = 0
 	}
 	return t.follow(), true

@@ -87,8 +87,14 @@ func child(o orders) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	if err := p.playGroup(ctx); err != nil {
+	first, err := p.playGroup(ctx, groupName, len(members(false)), p.quoteGroup)
+	if err != nil {
 		return fmt.Errorf("%s: %w", groupName, err)
+	}
+	// Its members are done with before the group goes on, so that what is written
+	// comes in the same order each time.
+	if _, err := p.playGroup(ctx, againName, len(members(true)), func(ctx context.Context) (core.GroupQuoteID, error) { return p.regroup(ctx, first) }); err != nil {
+		return fmt.Errorf("%s: %w", againName, err)
 	}
 	if err := p.engine.Stop(ctx); err != nil {
 		return err

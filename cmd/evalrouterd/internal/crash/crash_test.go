@@ -327,7 +327,9 @@ func (s *story) runsEnded(st *store.Store, point string) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			name = chapterOf(q.Target.RouteID).name
+			if name = chapterOf(q.Target.RouteID).name; r.SourceRun != "" {
+				name = resumedBy(name)
+			}
 		}
 		if _, again := byName[name]; again {
 			s.t.Errorf("the run %q was started twice", name)

@@ -30,7 +30,8 @@ type chapter struct {
 	lost int
 	// ends is how the run must end.
 	ends map[core.State]bool
-	// together says that it is a member of the story's one group.
+	// together says that it is a member of the story's group, or, where it resumes
+	// one, of the group that goes on with that.
 	together bool
 }
 
@@ -96,28 +97,53 @@ var chapters = []chapter{
 		ends: map[core.State]bool{core.Failed: true},
 	},
 	{
-		name: "left", seed: 16, tasks: 3, cap: 9000, together: true,
+		// The cap pays for two tasks, and for three where a death cost one.
+		name: "left", seed: 16, tasks: 4, cap: 380, together: true,
+		fate: func(int, int) fate { return right },
+		ends: map[core.State]bool{core.Partial: true},
+	},
+	{
+		name: "right", seed: 16, tasks: 4, cap: 380, together: true,
+		fate: func(int, int) fate { return right },
+		ends: map[core.State]bool{core.Partial: true},
+	},
+	{
+		name: "left again", resumes: "left", tasks: 4, cap: 9000, together: true,
 		fate: func(int, int) fate { return right },
 		ends: map[core.State]bool{core.Completed: true, core.Partial: true},
 	},
 	{
-		name: "right", seed: 16, tasks: 3, cap: 9000, together: true,
+		name: "right again", resumes: "right", tasks: 4, cap: 9000, together: true,
 		fate: func(int, int) fate { return right },
 		ends: map[core.State]bool{core.Completed: true, core.Partial: true},
 	},
 }
 
-// groupName is what the runs are called that are started together.
-const groupName = "together"
+// groupName is what the runs are called that are started together, and againName
+// the quote of those that go on with them.
+const (
+	groupName = "together"
+	againName = "together again"
+)
 
-// members are the chapters of the group.
-func members() (all []chapter) {
+// members are the chapters of the group, or of the one that goes on with it.
+func members(again bool) (all []chapter) {
 	for _, c := range chapters {
-		if c.together {
+		if c.together && (c.resumes != "") == again {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// resumedBy is the chapter that goes on with one.
+func resumedBy(name string) string {
+	for _, c := range chapters {
+		if c.resumes == name {
+			return c.name
+		}
+	}
+	panic("no chapter goes on with " + name)
 }
 
 // lockedChapter is the one whose credential cannot be opened.

@@ -105,11 +105,38 @@ func content(in otlp.Span, a attributes, kind string, s side) (v any, ok bool) {
 // value is the first of these attributes that is there. JSON in a text is JSON.
 func (a attributes) value(names []string) (any, bool) {
 	for _, n := range names {
-		if v, ok := a[n]; ok && v != nil && v != "" {
-			return unwrap(v), true
+		v, ok := a[n]
+		if !ok || v == nil || v == "" {
+			continue
 		}
+		v = unwrap(v)
+		if n == "traceloop.entity.input" {
+			if v = called(v); v == nil {
+				continue
+			}
+		}
+		return v, true
 	}
 	return nil, false
+}
+
+// called takes what a function was called with out of what OpenLLMetry puts
+// around it. nil is a call without arguments.
+func called(v any) any {
+	m, _ := v.(map[string]any)
+	args, listed := m["args"].([]any)
+	named, keyed := m["kwargs"].(map[string]any)
+	switch {
+	case !listed || !keyed || len(m) != 2:
+		return v
+	case len(args) == 0 && len(named) == 0:
+		return nil
+	case len(args) == 0:
+		return named
+	case len(args) == 1 && len(named) == 0:
+		return args[0]
+	}
+	return v
 }
 
 // unwrap reads an object or list that stands in a text. Numbers stay as they

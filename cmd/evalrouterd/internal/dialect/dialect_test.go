@@ -93,6 +93,28 @@ func TestSpan_Golden(t *testing.T) {
 	}
 }
 
+// What OpenLLMetry puts around the arguments of a function is no part of them.
+func TestSpan_ArgumentsOfOpenLLMetry(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, input, want string }{
+		{"by name", `{"args":[],"kwargs":{"a":6}}`, `{"a":6}`},
+		{"one", `{"args":["q"],"kwargs":{}}`, `"q"`},
+		{"none", `{"args":[],"kwargs":{}}`, ``},
+		{"several", `{"args":["q",2],"kwargs":{}}`, `{"args":["q",2],"kwargs":{}}`},
+		{"both", `{"args":["q"],"kwargs":{"a":6}}`, `{"args":["q"],"kwargs":{"a":6}}`},
+		{"a tool with such arguments of its own", `{"args":[],"kwargs":{},"more":1}`, `{"args":[],"kwargs":{},"more":1}`},
+		{"a text", `plain`, `"plain"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := encoded(t, otlp.Span{Attributes: otlp.Attributes{"traceloop.span.kind": "tool", "traceloop.entity.input": tt.input}})
+			if string(got.Input) != tt.want {
+				t.Errorf("%s, want %s", got.Input, tt.want)
+			}
+		})
+	}
+}
+
 // step is what must not depend on who recorded the scenario.
 type step struct {
 	Kind, Parent, Model, Tool string

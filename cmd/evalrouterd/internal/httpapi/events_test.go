@@ -17,7 +17,13 @@ import (
 // knows it.
 func (h *harness) live(t *testing.T) core.RunID {
 	t.Helper()
-	q, err := h.store.Quote(t.Context(), core.Scope{Workspace: core.Local}, core.QuoteID(h.quote(nil)))
+	return h.liveOf(t, h.quote(nil))
+}
+
+// liveOf is live of a quote.
+func (h *harness) liveOf(t *testing.T, quote string) core.RunID {
+	t.Helper()
+	q, err := h.store.Quote(t.Context(), core.Scope{Workspace: core.Local}, core.QuoteID(quote))
 	if err != nil {
 		t.Fatal(err)
 	}

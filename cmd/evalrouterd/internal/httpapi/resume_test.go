@@ -178,6 +178,26 @@ func TestChainExport_EXP15_ByItself(t *testing.T) {
 	}
 }
 
+// A chain whose newest run goes on has no result yet: the refusal names that run,
+// whichever one was asked for.
+func TestChain_GoesOn(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	first := h.finished(object{"selection": h.texts(t), "coverage": object{"mode": "sample", "sample_count": 40}, "max_charge_microusd": "4000"})
+	var q api.QuoteRecord
+	h.send("POST", "/v1/runs/"+first+"/continuation-quotes", object{"max_charge_microusd": "6000"}).want(t, 200).into(t, &q)
+	next := h.liveOf(t, q.ID)
+	p := h.send("GET", "/v1/runs/"+first+"/export?include_resumed=true", nil).refused(t, 409, "run_not_finished")
+	if id := p.Error.Details["run_id"]; id != string(next) {
+		t.Errorf("the refusal names %v, the newest run is %s", id, next)
+	}
+	var c api.ChainRecord
+	h.send("GET", "/v1/runs/"+first+"/chain", nil).want(t, 200).into(t, &c)
+	if c.Complete || c.NewestRunID != string(next) || c.Status.Terminal() {
+		t.Errorf("the chain is %+v", c)
+	}
+}
+
 // A reused answer that was graded again and got another score: the chain warns
 // of it and is not complete, whatever else is.
 func TestChain_CHN10_Mismatch(t *testing.T) {

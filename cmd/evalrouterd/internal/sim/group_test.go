@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -106,10 +105,7 @@ func (w *world) startGroup() *together {
 	}
 	q, err := w.admit.QuoteGroup(ctx, scope, r)
 	w.check(err)
-	req := admission.GroupRequest{
-		Quote: q.ID, Name: "sim", Once: core.Once{Op: "POST /groups", Key: "key-" + string(q.ID), Hash: "h"},
-		Encode: func(g core.Group, _ []core.GroupMember) ([]byte, error) { return json.Marshal(g.ID) },
-	}
+	req := groupRequest(q.ID)
 	before := w.held()
 	out, err := w.admit.StartGroup(ctx, scope, req)
 	if errors.Is(err, &core.Refusal{Code: core.InsufficientCredit}) {

@@ -54,7 +54,7 @@ type live struct {
 	known    bool
 	err      error
 	logErr   error
-	log      []api.RunEvent // newest first
+	log      []api.RunEvent // oldest first; the last logMost are shown
 	seen     time.Time      // of the last answer
 	now      time.Time
 	actions  kit.Actions
@@ -91,10 +91,14 @@ func (s live) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		s.err = m.err
 		if m.err == nil {
 			s.update.Run, s.update.Down, s.known = m.run, 0, true
+			s.actions = kit.Actions{} // Enter leads to the result
 		}
 		return s.offered(), kit.Do(s.behind())
 	case logged:
-		s.log = append([]api.RunEvent{m.RunEvent}, s.log[:min(len(s.log), logMost-1)]...)
+		if len(s.log) >= 2*logMost { // moved seldom: a thousand a second may come
+			s.log = append(make([]api.RunEvent, 0, 2*logMost), s.log[len(s.log)-logMost+1:]...)
+		}
+		s.log = append(s.log, m.RunEvent)
 		return s, nil
 	case logEnded:
 		s.logErr = m.err

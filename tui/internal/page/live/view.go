@@ -121,7 +121,7 @@ func (s live) trouble() (out []kit.Line) {
 }
 
 func (s live) logLines() (out []kit.Line) {
-	for _, e := range s.log {
+	for _, e := range slices.Backward(s.log[max(len(s.log)-logMost, 0):]) {
 		if e.Type == "run.progress" || e.Type == "billing.charged" { // the figures above say the same
 			continue
 		}

@@ -3,6 +3,7 @@ package review
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -122,19 +123,40 @@ func groupLines(q api.GroupQuoteRecord, o offer, before *offer, w int) []kit.Lin
 		if m.Reasoning != nil {
 			head += "   reasoning: " + show.Reasoning(m.Reasoning)
 		}
-		own := fmt.Sprintf("cap %s · %s · at most %s", capText(m.MaxChargeMicrousd), o.rate(i, before), show.Plural(m.Concurrency.RunCeiling, "call"))
+		figures := fmt.Sprintf("cap %s · %s · at most %s", capText(m.MaxChargeMicrousd), o.rate(i, before), show.Plural(m.Concurrency.RunCeiling, "call"))
 		no := ""
 		if !m.Eligible {
 			no = "not started with the others: " + strings.ReplaceAll(show.Text(m.IneligibleReason), "_", " ")
 		}
-		rows := [][2]string{{fmt.Sprintf("Model %d", i+1), head}, {"", own}, {"", show.Text(m.ExternalCharges)}, {"", no}}
+		rows := [][2]string{{fmt.Sprintf("Model %d", i+1), head}, {"", figures}, {"", show.Text(m.ExternalCharges)}, {"", no}}
 		out = append(out, show.Pairs(w, rows...)...)
-		out = append(out, warnings(m.Warnings, w)...)
+		out = append(out, warnings(own(q, m), w)...)
 	}
 	for _, p := range q.Profiles {
 		out = append(out, judgeLines(p.Judge, w)...)
 	}
-	return append(out, warnings(q.Warnings, w)...)
+	return append(out, warnings(common(q), w)...)
+}
+
+// own are the warnings of a member that not all of them have: those stand once,
+// below. The group's list has everybody's.
+func own(q api.GroupQuoteRecord, m api.GroupQuoteMember) []string {
+	return slices.DeleteFunc(slices.Clone(m.Warnings), func(s string) bool { return warned(q, s) == len(q.Members) })
+}
+
+// common are the warnings that stand at no single member.
+func common(q api.GroupQuoteRecord) []string {
+	return slices.DeleteFunc(slices.Clone(q.Warnings), func(s string) bool { n := warned(q, s); return n > 0 && n < len(q.Members) })
+}
+
+// warned is how many members a warning is about.
+func warned(q api.GroupQuoteRecord, s string) (n int) {
+	for _, m := range q.Members {
+		if slices.Contains(m.Warnings, s) {
+			n++
+		}
+	}
+	return n
 }
 
 // planLines are what becomes of the tasks of the run that a quote goes on with.

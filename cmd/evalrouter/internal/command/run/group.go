@@ -279,7 +279,11 @@ func showGroupQuote(p *term.Page, q api.GroupQuoteRecord) {
 	}
 	switch {
 	case q.MaxChargeMicrousd != nil:
-		p.Line("  Cap          %s for all together, hard%s", command.Money(*q.MaxChargeMicrousd), minimum(q.MinimumCapMicrousd))
+		least := ""
+		if q.MinimumCapMicrousd != nil {
+			least = fmt.Sprintf(" (the least that pays for a task of each is %s)", command.Money(*q.MinimumCapMicrousd))
+		}
+		p.Line("  Cap          %s for all together, hard%s", command.Money(*q.MaxChargeMicrousd), least)
 	case q.MinimumCapMicrousd != nil:
 		p.Line("  Cap          at least %s for all together", command.Money(*q.MinimumCapMicrousd))
 	}
