@@ -22,6 +22,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -123,6 +125,9 @@ func (h *Handlers) make(r *http.Request, v web.Visit, name string) (core.Profile
 		return "", refuse("Choose the package, a file that ends in .zip. Nothing was made.")
 	}
 	defer f.Close()
+	if head.Size == 0 {
+		return "", refuse("The file is empty. Nothing was made.")
+	}
 	// The sender may leave before all is made; what was begun is finished.
 	ctx, sc := context.WithoutCancel(r.Context()), core.Scope{Workspace: v.At.ID, Actor: string(v.User.ID)}
 	src, sum, err := h.source(ctx, sc, f, head)
@@ -204,6 +209,9 @@ func worded(err error) (text string, ok bool) {
 		text = bad.Message + "."
 	case errors.As(err, &no):
 		text = no.Message
+	default:
+		return "", false
 	}
-	return text, text != ""
+	first, rest := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[rest:], true
 }
