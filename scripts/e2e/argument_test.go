@@ -13,7 +13,7 @@ func TestArguments_AUT22_NoKey(t *testing.T) {
 	const key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
 	for _, line := range []string{
 		"evalrouter run %", "evalrouter login --key %", "evalrouter feedback --summary %", "evalrouter langsmith sync --project %", "evalrouter benchmark init %", "evalrouter --json whoami --api-key=%",
-		"evalrouterd serve --providers %", "evalrouterd keys revoke %", "evalrouter-bench init %", "evalrouter-bench --key=%", "evalrouter-tui %", "evalrouter-langsmith sync --project %", "evalrouter-langsmith %",
+		"evalrouterd serve --providers %", "evalrouterd keys revoke %", "evalrouter-bench init %", "evalrouter-bench --key=%", "evalrouter-tui %", "evalrouter-mcp %", "evalrouter mcp --base-url %", "evalrouter-langsmith sync --project %", "evalrouter-langsmith %",
 	} {
 		words := strings.Fields(strings.ReplaceAll(line, "%", key))
 		got := s.run(words[0], words[1:]...)
