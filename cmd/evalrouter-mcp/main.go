@@ -55,6 +55,9 @@ func serve() int {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
 		return 0
+	case plain.Credential(os.Args[1:]):
+		fmt.Fprintln(os.Stderr, "error: "+plain.ArgumentRefused+" (invalid_input)")
+		return 2
 	case err != nil || fs.NArg() > 0:
 		fmt.Fprintf(os.Stderr, "error: that is not how evalrouter-mcp is called (command_unknown)\n\n%s", usage)
 		return 2

@@ -72,6 +72,8 @@ func workspace() int {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
 		return 0
+	case plain.Credential(os.Args[1:]):
+		return fail(os.Stderr, errors.New(plain.ArgumentRefused+" (invalid_input)"), 2)
 	case err != nil || fs.NArg() > 0 || *at != "" && !tui.Known(*at):
 		fmt.Fprintf(os.Stderr, "error: that is not how evalrouter-tui is called (command_unknown)\n\n%s", usage)
 		return 2

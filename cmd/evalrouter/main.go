@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/local"
+	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
@@ -52,7 +53,14 @@ func evalrouter() int {
 
 	a := newApp(term.System())
 	a.Began = began
-	return guarded(a, func() int { return command.Execute(ctx, a, tree(a), os.Args[1:]) })
+	return guarded(a, func() int {
+		if args := os.Args[1:]; plain.Credential(args) {
+			a.Global.JSON = slices.Contains(args, "--json")
+			_ = a.Fail(&argv.UsageError{Message: plain.ArgumentRefused, Next: "evalrouter help env"}) // there is no other place to say it
+			return 2
+		}
+		return command.Execute(ctx, a, tree(a), os.Args[1:])
+	})
 }
 
 // newApp is one command's surroundings. A shell makes one for each of its

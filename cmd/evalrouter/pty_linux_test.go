@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -613,10 +614,27 @@ func (x *terminal) expectAfter(from int, text string) {
 	}
 }
 
-// Twenty processes with one command submit once.
+// telling is a stream that says once when something came.
+type telling struct {
+	all  bytes.Buffer
+	once sync.Once
+	came func()
+}
+
+func (w *telling) Write(b []byte) (int, error) {
+	n, err := w.all.Write(b)
+	if strings.Contains(w.all.String(), "Come back: evalrouter wait") {
+		w.once.Do(w.came)
+	}
+	return n, err
+}
+
+// Twenty processes with one command submit once. The run ends when all of them
+// have found it: one that begins after its end is no longer in the race.
 func TestRacingProcesses(t *testing.T) {
 	t.Parallel()
-	f := apitest.NewFake(apitest.Options{TaskTime: 20 * time.Millisecond, Credits: 100 * usd.Dollar})
+	var later atomic.Int64
+	f := apitest.NewFake(apitest.Options{TaskTime: time.Minute, Credits: 100 * usd.Dollar, Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 	t.Cleanup(f.Close)
 	path, err := exec.LookPath("evalrouter")
 	if err != nil {
@@ -624,17 +642,23 @@ func TestRacingProcesses(t *testing.T) {
 	}
 	home := t.TempDir()
 	ids := make([]string, 20)
-	var wg sync.WaitGroup
+	var wg, found sync.WaitGroup
+	found.Add(len(ids))
+	go func() {
+		found.Wait()
+		later.Store(int64(24 * time.Hour))
+	}()
 	for i := range ids {
 		wg.Go(func() {
 			cmd := exec.Command(path, "--base-url", f.URL, "--allow-http", "run", "arithmetic", "--model", "practice.solver-80", "--full", "--max-cost", "1", "--yes", "--jq", ".id")
 			cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "EVALROUTER_API_KEY=" + f.Token, noExitPause[0] + "=" + noExitPause[1]}
 			cmd.Dir = filepath.Clean(home)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
+			stderr := &telling{came: found.Done}
+			cmd.Stderr = stderr
 			out, err := cmd.Output()
+			stderr.once.Do(found.Done)
 			if err != nil {
-				t.Errorf("process %d: %v\n%s%s", i, err, out, stderr.String())
+				t.Errorf("process %d: %v\n%s%s", i, err, out, stderr.all.String())
 			}
 			ids[i] = string(out)
 		})

@@ -29,6 +29,8 @@ type site struct {
 	home string
 	bin  string
 	env  []string // beyond the plain ones
+	// under comes before every command, for what a process inherits from one.
+	under []string
 }
 
 func newSite(t testing.TB) *site {
@@ -74,7 +76,8 @@ type output struct {
 }
 
 func (s *site) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	line := append(append(append([]string{}, s.under...), filepath.Join(s.bin, name)), args...)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Dir = s.home
 	cmd.Env = append([]string{"HOME=" + s.home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}, s.env...)
 	return cmd

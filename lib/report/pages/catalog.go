@@ -16,6 +16,8 @@ type Catalog struct {
 	Query string // what was searched for
 	Items []Item
 	Next  string
+	// Bring is the page on which the reader brings a benchmark, "" for nowhere.
+	Bring string
 }
 
 // Item is a benchmark version or a managed route.

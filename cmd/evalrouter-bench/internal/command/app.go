@@ -89,6 +89,9 @@ func indexOr(args []string, word string) int {
 }
 
 func (a *App) run(ctx context.Context, args []string) error {
+	if plain.Credential(args) {
+		return &argv.UsageError{Message: plain.ArgumentRefused, Next: Program + " --help"}
+	}
 	all := a.Commands()
 	name, rest := firstWord(args)
 	front := args[:indexOr(args, "--")]

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
@@ -91,6 +92,8 @@ func (a *App) execute(ctx context.Context, args []string) error {
 	help := slices.Contains(args, "--help") || slices.Contains(args, "-h")
 	a.opts.json = slices.Contains(args, "--json") // an error is printed as asked even when the line cannot be read
 	switch {
+	case plain.Credential(args):
+		return &refusal{code: api.InvalidInput, message: plain.ArgumentRefused, next: []string{"evalrouter-langsmith --help"}}
 	case len(args) == 0 || args[0] == "help" && len(args) == 1 || help && (args[0] == "--help" || args[0] == "-h"):
 		_, err := io.WriteString(a.Out, rootPage())
 		if len(args) == 0 && err == nil {

@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/identity"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/bring"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/evals"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/webtest"
@@ -94,7 +96,7 @@ func pageRoutes(t *testing.T) (out []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := web.New(web.Options{People: &identity.Service{}, Origin: "https://eval.example.org", Subjects: []web.Subject{&evals.Handlers{People: true}, agents}})
+	s, err := web.New(web.Options{People: &identity.Service{}, Origin: "https://eval.example.org", Subjects: []web.Subject{&evals.Handlers{People: true}, &bring.Handlers{Service: &byob.Service{}}, agents}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +316,7 @@ func (w *walk) agents(t *testing.T) {
 	links := traceLink.FindAllStringSubmatch(w.s.sees("/traces"+in), -1)
 	w.looks(t, stop{"traces", "/traces" + in, "support"}, stop{"traces-none", "/traces" + in + "&q=nowhere", "No trace is like that"}, stop{"trace", strings.ReplaceAll(links[1][1], "&amp;", "&"), "Attributes"}, stop{"trace-hostile", strings.ReplaceAll(links[0][1], "&amp;", "&"), "Attributes"},
 		stop{"connect", connect, "Set it up"}, stop{"findings", "/traces/findings" + in, "Rules"}, stop{"datasets", "/datasets" + in, "orders"}, stop{"dataset", "/datasets/" + dataset + in, "approved"}, stop{"dataset-approved", "/datasets/" + dataset + in + "&review=approved", "Where is my order"},
-		stop{"version", "/datasets/" + dataset + "/versions/2" + in, "What changed"})
+		stop{"bring", bring.Path + in, "Make the benchmark"}, stop{"version", "/datasets/" + dataset + "/versions/2" + in, "What changed"})
 }
 
 // refused looks at pages that say no, and at a run with a link alone.

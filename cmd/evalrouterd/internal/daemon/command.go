@@ -13,6 +13,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/flags"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // command is one entry of the program: its words, what it is for, and a
@@ -74,6 +75,9 @@ func Run(ctx context.Context, args []string, sys System) int {
 		}
 		writeHelp(out)
 		return status
+	}
+	if plain.Credential(args) {
+		return sys.report(refuse("invalid_input", "%s", plain.ArgumentRefused))
 	}
 	c, rest, err := find(args)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/flock"
 )
 
 // Files of a data directory.
@@ -160,8 +162,8 @@ func (d dataDir) takeLock() (*dirLock, error) {
 	if err != nil {
 		return nil, refuse("data_dir_unwritable", "the data directory %s cannot be locked: %s; nothing was started", d, reason(err))
 	}
-	switch err := flock(f); {
-	case errors.Is(err, errLocked):
+	switch err := flock.Lock(f); {
+	case errors.Is(err, flock.ErrLocked):
 		holder, _ := os.ReadFile(f.Name()) // only for the sentence
 		f.Close()
 		return nil, refuse("data_dir_in_use", "the data directory %s is in use by another evalrouterd%s; nothing was started", d, processName(holder))
@@ -184,7 +186,7 @@ func (d dataDir) takeLock() (*dirLock, error) {
 type dirLock struct{ file *os.File }
 
 // Close gives the lock back at once.
-func (l *dirLock) Close() error { return errors.Join(unlock(l.file), l.file.Close()) }
+func (l *dirLock) Close() error { return errors.Join(flock.Unlock(l.file), l.file.Close()) }
 
 func processName(pid []byte) string {
 	if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil && n > 0 {

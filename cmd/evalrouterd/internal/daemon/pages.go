@@ -37,7 +37,7 @@ func (s *service) evals(o options) (*evals.Handlers, *links.Handlers, error) {
 	keeper := pass.Keeper{Master: s.master, Now: s.store.Now}
 	shown := &evals.Handlers{
 		API: s.read, Bodies: p, Keeper: keeper, Stands: s.stands(o.owner != ""), Changes: s.changes, After: time.After, Self: origin,
-		Secure: strings.HasPrefix(origin, "https:"), People: o.signIn.origin != "",
+		Secure: strings.HasPrefix(origin, "https:"), People: o.signIn.origin != "", Own: !o.own.off,
 	}
 	return shown, &links.Handlers{Runs: s.store, Groups: s.store.Groups(), Keeper: keeper, Origin: origin}, nil
 }

@@ -243,11 +243,11 @@ func newService(data *open, o options) (*service, error) {
 		api.Sessions = badge.Sessions{Store: s.store.Access(), Master: s.master}
 	}
 	if shown != nil {
-		agents, err := s.agentPages(o, spans, sets)
+		more, err := s.peoplePages(o, spans, sets)
 		if err != nil {
 			return nil, err
 		}
-		if s.pages, err = s.web(who, o.pageOrigin(), append([]web.Subject{shown}, agents...)...); err != nil {
+		if s.pages, err = s.web(who, o.pageOrigin(), append([]web.Subject{shown}, more...)...); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 	pages "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/bring"
 	agents "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/traces"
 )
 
@@ -60,16 +61,21 @@ func (o ownData) agents(subject httpapi.Subject, feature, name string) httpapi.S
 	return subject
 }
 
-// agentPages is the pages about traces and datasets, where people sign in.
-func (s *service) agentPages(o options, spans *web.Handlers, sets *sets.Handlers) ([]pages.Subject, error) {
-	if o.signIn.origin == "" || o.own.noTraces {
+// peoplePages is the pages about a workspace's own benchmarks, traces and datasets,
+// where people sign in.
+func (s *service) peoplePages(o options, spans *web.Handlers, sets *sets.Handlers) ([]pages.Subject, error) {
+	if o.signIn.origin == "" {
 		return nil, nil
+	}
+	own := []pages.Subject{&bring.Handlers{Service: sets.Own, Scopes: httpapi.Scopes()}}
+	if o.own.noTraces {
+		return own, nil
 	}
 	h, err := agents.New(agents.Handlers{
 		Reader: s.traces, Service: spans.Service, Evaluation: spans.Evaluation, Datasets: sets.Service, Origin: o.signIn.origin, Scopes: httpapi.Scopes(),
 		Now: func() core.Micros { return s.store.Now() },
 	})
-	return []pages.Subject{h}, err
+	return append(own, h), err
 }
 
 // issueIngestKey draws the key of a trace connection.

@@ -25,6 +25,9 @@ type Page struct {
 	Method, Path string
 	// Open says that the page decides itself what to show to who is not signed in.
 	Open bool
+	// File is how many bytes a file of the form may have, 0 for a form without.
+	// Only who is signed in may send one.
+	File int64
 	Show func(w http.ResponseWriter, r *http.Request, v Visit) (Shown, error)
 }
 
@@ -92,7 +95,7 @@ var ErrSignIn = errors.New("the page needs a sign-in")
 func (s *Server) subjects() (out []Route) {
 	for _, sub := range s.o.Subjects {
 		for _, p := range sub.Pages() {
-			out = append(out, Route{p.Method, p.Path, p.Open, s.framed(p)})
+			out = append(out, Route{p.Method, p.Path, p.Open, p.File, s.framed(p)})
 		}
 	}
 	return out

@@ -122,6 +122,8 @@ type Route struct {
 	Method, Path string
 	// Open says that it is for people who are not signed in too.
 	Open bool
+	// File is how many bytes a file of the form may have.
+	File int64
 	page page
 }
 
@@ -129,8 +131,8 @@ type Route struct {
 func (s *Server) Table() []Route { return s.table() }
 
 func (s *Server) table() []Route {
-	get := func(path string, open bool, p page) Route { return Route{http.MethodGet, path, open, p} }
-	post := func(path string, open bool, p page) Route { return Route{http.MethodPost, path, open, p} }
+	get := func(path string, open bool, p page) Route { return Route{http.MethodGet, path, open, 0, p} }
+	post := func(path string, open bool, p page) Route { return Route{http.MethodPost, path, open, 0, p} }
 	more := append(s.subjects(), get("/style.css", true, s.style))
 	if s.o.People == nil {
 		return more
@@ -200,6 +202,9 @@ func (s *Server) serve(rt Route) http.HandlerFunc {
 		if err == nil {
 			err = rt.page(w, r, v)
 		}
+		if r.MultipartForm != nil {
+			_ = r.MultipartForm.RemoveAll() // the system clears its own folder
+		}
 		if err != nil && !errors.Is(err, errAnswered) {
 			s.fail(w, r, v, err)
 		}
@@ -233,9 +238,12 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		if err := s.cross.Check(r); err != nil {
 			return errForged
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
-			return core.Refuse(identity.Unfit, "The form could not be read. Nothing was done.")
+		if rt.File > 0 && !v.in { // a stranger's file is not read
+			s.toLogin(w, r, false)
+			return errAnswered
+		}
+		if err := readForm(w, r, rt.File); err != nil {
+			return err
 		}
 		if !storable(r.PostForm) {
 			return core.Refuse(identity.Unfit, "A field holds a character that cannot be kept (U+0000, or bytes that are no UTF-8). Nothing was done.")
@@ -247,6 +255,25 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 	if !rt.Open && !v.in {
 		s.toLogin(w, r, false)
 		return errAnswered
+	}
+	return nil
+}
+
+// readForm reads a form, with a file of at most so many bytes beside it. A file is
+// kept on the disk until the request is answered.
+func readForm(w http.ResponseWriter, r *http.Request, file int64) error {
+	r.Body = http.MaxBytesReader(w, r.Body, file+maxForm)
+	read := r.ParseForm
+	if file > 0 {
+		read = func() error { return r.ParseMultipartForm(maxForm) }
+	}
+	err := read()
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large) && file > 0:
+		return core.Refuse(core.SourceTooLarge, "The file is larger than %d MiB. Nothing was done.", file>>20)
+	case err != nil:
+		return core.Refuse(identity.Unfit, "The form could not be read. Nothing was done.")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web/bring"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report/pages"
 )
@@ -40,6 +41,9 @@ func (h *Handlers) benchmarks(_ http.ResponseWriter, r *http.Request, v web.Visi
 		c.Items = append(c.Items, pages.BenchmarkItem(b))
 	}
 	c.Next = nextOf(r, page.NextCursor)
+	if h.Own && v.In {
+		c.Bring = bring.Path + "?workspace=" + url.QueryEscape(string(v.At.ID))
+	}
 	return h.body(pages.NameBenchmarks, c, web.Shown{Title: "Benchmarks", Section: "/benchmarks"})
 }
 

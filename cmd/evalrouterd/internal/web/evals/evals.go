@@ -58,6 +58,8 @@ type Handlers struct {
 	Secure bool
 	// People says that people sign in here. Where they do not there are no lists.
 	People bool
+	// Own says that workspaces bring benchmarks of their own.
+	Own bool
 
 	mu        sync.Mutex
 	followers map[core.WorkspaceID]int
