@@ -178,7 +178,7 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 	case route.Models:
 		return catalog.Models(src)
 	case route.Model:
-		return catalog.Model(to.Record)
+		return catalog.Model(src, to.ID)
 	case route.Launch:
 		return launch.Models(src, to.Benchmark)
 	case route.Continue:

@@ -92,16 +92,18 @@ func (l Listing[T]) Update(m kit.Msg) (Listing[T], []kit.Effect, bool) {
 }
 
 func (l Listing[T]) with(all []T) Listing[T] {
-	rows, keys := make([]kit.Row, 0, len(all)), make([]string, 0, len(all))
-	l.all, l.items, l.loaded = all, nil, true
-	for _, it := range all {
-		if l.keep != nil && !l.keep(it) {
-			continue
+	items := all
+	if l.keep != nil {
+		items = nil
+		for _, it := range all {
+			if l.keep(it) {
+				items = append(items, it)
+			}
 		}
-		l.items = append(l.items, it)
-		rows, keys = append(rows, l.Row(it)), append(keys, l.Key(it))
 	}
-	l.table = l.table.With(rows, keys)
+	l.all, l.items, l.loaded = all, items, true
+	row, key := l.Row, l.Key
+	l.table = l.table.Of(kit.Rows{N: len(items), Row: func(i int) kit.Row { return row(items[i]) }, Key: func(i int) string { return key(items[i]) }})
 	return l
 }
 
