@@ -125,9 +125,11 @@ func (h hostile) Models(context.Context, bool) iter.Seq2[api.ManagedRoute, error
 func (h hostile) Model(context.Context, string, bool) (api.ManagedRoute, error) {
 	return h.route(), nil
 }
-func (h hostile) Compatible(context.Context, string) ([]api.CompatibleRoute, error) {
+func (h hostile) Compatible(context.Context, string) iter.Seq2[api.CompatibleRoute, error] {
 	bad := api.CompatibleRoute{ManagedRoute: h.route(), Reasons: []api.Reason{{Code: h.s, Message: h.s}}}
-	return []api.CompatibleRoute{{ManagedRoute: h.route(), Compatible: true}, bad}, nil
+	return func(yield func(api.CompatibleRoute, error) bool) {
+		_ = yield(api.CompatibleRoute{ManagedRoute: h.route(), Compatible: true}, nil) && yield(bad, nil)
+	}
 }
 func (h hostile) Runs(context.Context) ([]api.RunRecord, error) {
 	return []api.RunRecord{h.run(api.StatusRunning), h.run(api.StatusFailed), h.run(api.RunStatus(h.s))}, nil

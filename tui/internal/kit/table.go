@@ -94,10 +94,27 @@ func (t Table) Of(rows Rows) Table {
 	for i := range t.every {
 		t.every[i] = i
 	}
+	return t.back(at)
+}
+
+// Redrawn is Of where only row i differs from before.
+func (t Table) Redrawn(rows Rows, i int) Table {
+	at := t.key()
+	one, widths := looked(t.Columns, Rows{N: 1, Row: func(int) Row { return rows.Row(i) }})
+	t.rows, t.hay, t.widths = rows, slices.Clone(t.hay), slices.Clone(t.widths)
+	t.hay[i] = one[0]
+	for j, w := range widths {
+		t.widths[j] = max(t.widths[j], w)
+	}
+	return t.back(at)
+}
+
+// back filters anew, with the cursor on the row of a key if that is shown.
+func (t Table) back(at string) Table {
 	t = t.refilter(t.every)
 	t.cursor = 0
 	if at != "" {
-		t.cursor = max(slices.IndexFunc(t.shown, func(r int) bool { return rows.Key(r) == at }), 0)
+		t.cursor = max(slices.IndexFunc(t.shown, func(r int) bool { return t.rows.Key(r) == at }), 0)
 	}
 	return t.follow()
 }

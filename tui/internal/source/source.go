@@ -153,19 +153,22 @@ func walk[T any](s *Source, fresh bool, all func(*evalrouter.Catalog) iter.Seq2[
 
 // Compatible are the routes and connections with whether they can run a
 // profile.
-func (s *Source) Compatible(ctx context.Context, profile string) (out []api.CompatibleRoute, err error) {
-	c, err := s.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for r, err := range c.Catalog.AllCompatible(ctx, evalrouter.CompatibilityQuery{ProfileID: profile, Paging: evalrouter.Paging{Limit: 200}}) {
+func (s *Source) Compatible(ctx context.Context, profile string) iter.Seq2[api.CompatibleRoute, error] {
+	return func(yield func(api.CompatibleRoute, error) bool) {
+		c, err := s.connect(ctx)
 		if err != nil {
-			s.Reconnect(err)
-			return nil, err
+			yield(api.CompatibleRoute{}, err)
+			return
 		}
-		out = append(out, r)
+		for r, err := range c.Catalog.AllCompatible(ctx, evalrouter.CompatibilityQuery{ProfileID: profile, Paging: evalrouter.Paging{Limit: 200}}) {
+			if err != nil {
+				s.Reconnect(err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
 	}
-	return out, nil
 }
 
 // Runs are the newest runs.

@@ -38,7 +38,7 @@ func Benchmarks(r Reader, forRun bool) (kit.Screen, []kit.Effect) {
 	s := benchmarks{run: forRun, list: listing.New(listing.Spec[rec]{
 		What: "benchmarks",
 		Load: func(ctx context.Context, fresh bool) ([]rec, error) {
-			return collect(r.Benchmarks(ctx, fresh), func(b rec) rec { return b })
+			return listing.Collect(r.Benchmarks(ctx, fresh), func(b rec) rec { return b })
 		},
 		Columns: []kit.Column{
 			{Name: "BENCHMARK"}, {Name: "TASKS", Right: true}, {Name: "NAME", Drop: 1}, {Name: "READY", Drop: 2},
@@ -56,17 +56,6 @@ func Benchmarks(r Reader, forRun bool) (kit.Screen, []kit.Effect) {
 	var e kit.Effect
 	s.list, e = s.list.Keep(quotable).Read(false)
 	return s, kit.Do(e)
-}
-
-// collect keeps something of each record, and nothing of a list that broke off.
-func collect[T, K any](all iter.Seq2[T, error], keep func(T) K) (out []K, err error) {
-	for v, err := range all {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, keep(v))
-	}
-	return out, nil
 }
 
 // Update filters, opens and refreshes.

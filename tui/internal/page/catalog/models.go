@@ -51,7 +51,9 @@ func price(p *api.Pricing, get func(*api.Pricing) *usd.Micro) plain.Safe {
 func Models(r Reader) (kit.Screen, []kit.Effect) {
 	s := models{list: listing.New(listing.Spec[entry]{
 		What: "models",
-		Load: func(ctx context.Context, fresh bool) ([]entry, error) { return collect(r.Models(ctx, fresh), entryOf) },
+		Load: func(ctx context.Context, fresh bool) ([]entry, error) {
+			return listing.Collect(r.Models(ctx, fresh), entryOf)
+		},
 		Columns: []kit.Column{
 			{Name: "MODEL"}, {Name: "NAME", Drop: 4}, {Name: "IN $/1M", Right: true}, {Name: "OUT $/1M", Right: true},
 			{Name: "REASONING", Drop: 1}, {Name: "KIND"}, {Name: "PROVIDER", Drop: 3},
