@@ -94,6 +94,11 @@ func TestFrames(t *testing.T) {
 		{"history-outage", apitest.Options{}, func(w *world, x *kittest.Harness) { w.outage(); pick(x, "run hist") }},
 		{"home-runs", apitest.Options{}, func(_ *world, x *kittest.Harness) { finished(x); x.Press(kit.Esc, kit.CtrlU) }},
 		{"model", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "browse models"); x.Press(kit.Enter) }},
+		{"model-error", apitest.Options{}, func(w *world, x *kittest.Harness) {
+			w.fake.Fail("GET /v1/catalog/models/{id}", 9, 503, api.Unavailable)
+			pick(x, "browse models")
+			x.Press(kit.Enter)
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,6 +153,17 @@ func TestBrowse(t *testing.T) {
 		x.Send(kit.Tick{At: w.clock.Now()})
 		x.Wants("acme/model-x")
 		x.Press(kit.Enter)
+		x.Wants("Filter: acme")
+	})
+	t.Run("TBM-03 F5 reads the model again, and an outage says so", func(t *testing.T) {
+		x.Press(kit.Enter)
+		w.fake.Fail("GET /v1/catalog/models/{id}", 1, 503, api.Unavailable)
+		x.Press(kit.Refresh)
+		x.Wants("acme.model-x could not be read", "F5 tries again")
+		x.Press(kit.Refresh)
+		x.Wants("acme/model-x", "in $3.00")
+		x.Lacks("could not be read")
+		x.Press(kit.Esc)
 		x.Wants("Filter: acme")
 	})
 	t.Run("TBM-04 back to the list, and to Home", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -115,15 +116,20 @@ func (h hostile) task() api.TaskRecord {
 }
 
 // Methods of the pages' readers.
-func (h hostile) Benchmarks(context.Context, bool) ([]api.BenchmarkRecord, error) {
-	return []api.BenchmarkRecord{h.bench()}, nil
+func (h hostile) Benchmarks(context.Context, bool) iter.Seq2[api.BenchmarkRecord, error] {
+	return func(yield func(api.BenchmarkRecord, error) bool) { yield(h.bench(), nil) }
 }
-func (h hostile) Models(context.Context, bool) ([]api.ManagedRoute, error) {
-	return []api.ManagedRoute{h.route()}, nil
+func (h hostile) Models(context.Context, bool) iter.Seq2[api.ManagedRoute, error] {
+	return func(yield func(api.ManagedRoute, error) bool) { yield(h.route(), nil) }
 }
-func (h hostile) Compatible(context.Context, string) ([]api.CompatibleRoute, error) {
+func (h hostile) Model(context.Context, string, bool) (api.ManagedRoute, error) {
+	return h.route(), nil
+}
+func (h hostile) Compatible(context.Context, string) iter.Seq2[api.CompatibleRoute, error] {
 	bad := api.CompatibleRoute{ManagedRoute: h.route(), Reasons: []api.Reason{{Code: h.s, Message: h.s}}}
-	return []api.CompatibleRoute{{ManagedRoute: h.route(), Compatible: true}, bad}, nil
+	return func(yield func(api.CompatibleRoute, error) bool) {
+		_ = yield(api.CompatibleRoute{ManagedRoute: h.route(), Compatible: true}, nil) && yield(bad, nil)
+	}
 }
 func (h hostile) Runs(context.Context) ([]api.RunRecord, error) {
 	return []api.RunRecord{h.run(api.StatusRunning), h.run(api.StatusFailed), h.run(api.RunStatus(h.s))}, nil
@@ -300,7 +306,7 @@ func (h hostile) places() map[string]func() (kit.Screen, []kit.Effect) {
 		"benchmarks": func() (kit.Screen, []kit.Effect) { return catalog.Benchmarks(h, false) },
 		"benchmark":  func() (kit.Screen, []kit.Effect) { return catalog.Benchmark(h.bench()) },
 		"models":     func() (kit.Screen, []kit.Effect) { return catalog.Models(h) },
-		"model":      func() (kit.Screen, []kit.Effect) { return catalog.Model(h.route()) },
+		"model":      func() (kit.Screen, []kit.Effect) { return catalog.Model(h, h.s) },
 		"launch":     func() (kit.Screen, []kit.Effect) { return launch.Models(h, h.bench()) },
 		"cover":      func() (kit.Screen, []kit.Effect) { return launch.Cover(d) },
 		"review":     func() (kit.Screen, []kit.Effect) { return review.New(h, start, d) },

@@ -64,7 +64,10 @@ type Options struct {
 	Job <-chan JobEvent
 	// Keeper gives the terminal back when this process cannot; nil is nobody.
 	Keeper Keeper
-	Now    func() time.Time
+	// Painted is told of the first frame, before anything else is begun; it may be
+	// nil.
+	Painted func()
+	Now     func() time.Time
 	// At is the place to start at, above Home: one of Places, "group:" with the id
 	// of a group, or "" for Home.
 	At string
@@ -103,7 +106,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 		return Outcome{}, err
 	}
 	desk := &desk{src: source.New(o.Service), gate: o.SignIn}
-	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend, Job: o.Job}}
+	loop := &kit.Loop{Stack: desk.stack(o.Banner), Term: term, Host: kit.Host{Now: o.Now, Open: o.Open, Stop: o.Suspend, Job: o.Job, Painted: o.Painted}}
 	var above []any
 	if to, ok := place(o.At); ok {
 		above = append(above, to)
@@ -178,7 +181,7 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 	case route.Models:
 		return catalog.Models(src)
 	case route.Model:
-		return catalog.Model(to.Record)
+		return catalog.Model(src, to.ID)
 	case route.Launch:
 		return launch.Models(src, to.Benchmark)
 	case route.Continue:

@@ -87,7 +87,10 @@ func workspace() int {
 	}
 	abort()
 	if _, set := p.Env("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
+		// What the first frame needs is kept anyway: looking for what is not would
+		// be a fifth of the work until it stands there.
+		debug.SetGCPercent(-1)
+		o.Painted = func() { debug.SetGCPercent(gcPercent) }
 	}
 	shell := newJob()
 	o.Suspend, o.Job, o.At = shell.stop, shell.events(), *at

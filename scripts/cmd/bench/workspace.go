@@ -50,8 +50,8 @@ func workspaceBench(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	parts := map[string]func(string, int) error{"opening": opening, "resting": resting, "scrolling": scrolling, "flooding": flooding}
-	for _, name := range []string{"opening", "resting", "scrolling", "flooding"} {
+	parts := map[string]func(string, int) error{"opening": opening, "resting": resting, "scrolling": scrolling, "choosing": choosing, "flooding": flooding}
+	for _, name := range []string{"opening", "resting", "scrolling", "choosing", "flooding"} {
 		if len(args) == 2 && args[1] != name {
 			continue
 		}
@@ -154,6 +154,40 @@ func scrolling(dir string, n int) error {
 	return nil
 }
 
+// choosing is the checklist of a run with a hundred thousand models.
+func choosing(dir string, n int) error {
+	f := apitest.NewFake(apitest.Options{})
+	defer f.Close()
+	large, err := crowd(f, 100_000)
+	if err != nil {
+		return err
+	}
+	defer large.Close()
+	f.URL = large.URL
+	x, err := open(dir, f, "run")
+	if err != nil {
+		return err
+	}
+	defer x.leave()
+	if _, err := x.until("arithmetic@1"); err != nil {
+		return err
+	}
+	if _, err := x.press("\r", "100000 of 100000"); err != nil {
+		return err
+	}
+	var marked []time.Duration
+	for range n {
+		d, err := x.press(" ", "")
+		if err != nil {
+			return err
+		}
+		marked = append(marked, d)
+	}
+	spread("100,000 models of a run: Space to its frame", marked)
+	fmt.Printf("%-46s peak RSS %.1f MiB\n", "100,000 models of a run", float64(peakNow(x.pid()))/(1<<20))
+	return nil
+}
+
 // crowd is the service with so many models, which are one of its own under other
 // names.
 func crowd(f *apitest.Fake, many int) (*httptest.Server, error) {
@@ -161,32 +195,49 @@ func crowd(f *apitest.Fake, many int) (*httptest.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.Get(f.URL + "/v1/catalog/models?limit=1")
+	mux := http.NewServeMux()
+	mux.Handle("/", httputil.NewSingleHostReverseProxy(origin))
+	for path, query := range map[string]string{"/v1/catalog/models": "", "/v1/catalog/compatibility": "&profile_id=arithmetic@1"} {
+		one, err := first(f, path+"?limit=1"+query)
+		if err != nil {
+			return nil, err
+		}
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
+			var out api.Page[map[string]any]
+			for i := at; i < min(at+200, many); i++ {
+				m := maps.Clone(one)
+				m["id"], m["display_name"] = fmt.Sprintf("crowd.model-%06d", i), fmt.Sprintf("Model %06d of a crowd", i)
+				out.Data = append(out.Data, m)
+			}
+			if next := strconv.Itoa(at + 200); at+200 < many {
+				out.NextCursor = &next
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(out) // whoever asked has gone
+		})
+	}
+	return httptest.NewServer(mux), nil
+}
+
+// first is the first record of a list.
+func first(f *apitest.Fake, list string) (map[string]any, error) {
+	req, err := http.NewRequest(http.MethodGet, f.URL+list, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+f.Token)
+	req.Header.Set("X-Workspace-Id", f.WorkspaceID)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	var first api.Page[map[string]any]
-	if err := json.NewDecoder(resp.Body).Decode(&first); err != nil || len(first.Data) == 0 {
-		return nil, fmt.Errorf("read a model: %v", err)
+	var page api.Page[map[string]any]
+	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil || len(page.Data) == 0 {
+		return nil, fmt.Errorf("read %s: %s, %v", list, resp.Status, err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/", httputil.NewSingleHostReverseProxy(origin))
-	mux.HandleFunc("GET /v1/catalog/models", func(w http.ResponseWriter, r *http.Request) {
-		at, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
-		var out api.Page[map[string]any]
-		for i := at; i < min(at+200, many); i++ {
-			m := maps.Clone(first.Data[0])
-			m["id"], m["display_name"] = fmt.Sprintf("crowd.model-%06d", i), fmt.Sprintf("Model %06d of a crowd", i)
-			out.Data = append(out.Data, m)
-		}
-		if next := strconv.Itoa(at + 200); at+200 < many {
-			out.NextCursor = &next
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(out) // whoever asked has gone
-	})
-	return httptest.NewServer(mux), nil
+	return page.Data[0], nil
 }
 
 // flooding is a run of a thousand events a second, watched.

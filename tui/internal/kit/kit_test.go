@@ -182,3 +182,31 @@ func TestTableFiltersAsIfAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A table of which one row was drawn anew is as if all of them had been.
+func TestTableRedraws(t *testing.T) {
+	t.Parallel()
+	rows := []kit.Row{{"[ ]", "alpha"}, {"[ ]", "beta"}, {"[ ]", "gamma"}}
+	keys := []string{"a", "b", "c"}
+	of := func(rows []kit.Row) kit.Rows {
+		return kit.Rows{N: len(rows), Row: func(i int) kit.Row { return rows[i] }, Key: func(i int) string { return keys[i] }}
+	}
+	lines := func(tab kit.Table) string { return fmt.Sprint(tab.Lines(40)) }
+	before := kit.NewTable(kit.Column{Name: ""}, kit.Column{Name: "MODEL"}).Of(of(rows)).At(1)
+	changed := slices.Clone(rows)
+	changed[1] = kit.Row{"[x]", "beta with a longer name"}
+	got := before.Redrawn(of(changed), 1)
+	if want := before.Of(of(changed)); lines(got) != lines(want) || got.Selected() != want.Selected() || got.Selected() != 1 {
+		t.Errorf("redrawn, row %d:\n%s\nwant, row %d:\n%s", got.Selected(), lines(got), want.Selected(), lines(want))
+	}
+	for _, c := range "longer" {
+		got, _ = got.Update(kit.Press{Key: kit.Char, Rune: c})
+		before, _ = before.Update(kit.Press{Key: kit.Char, Rune: c})
+	}
+	if n, _ := got.Count(); n != 1 {
+		t.Errorf("the filter finds %d rows by their new text", n)
+	}
+	if n, _ := before.Count(); n != 0 {
+		t.Errorf("the table as it was finds %d rows by a text that came later", n)
+	}
+}

@@ -20,6 +20,9 @@ type Host struct {
 	// Job is what a shell, or somebody else, does to the process; nil where there
 	// is no such thing.
 	Job <-chan JobEvent
+	// Painted is told of the first frame, before anything else is begun; it may be
+	// nil.
+	Painted func()
 }
 
 // JobEvent is something that is done to the process.
@@ -72,15 +75,25 @@ type Loop struct {
 	order []string
 }
 
-// Begin opens the first screen. The context ends everything that is going on.
-func (l *Loop) Begin(ctx context.Context, route any) {
+// Begin opens the first screen, and those of above on it, and shows the frame
+// before it begins anything that they want: reading takes time that the person
+// waits for. The context ends everything that is going on.
+func (l *Loop) Begin(ctx context.Context, first any, above ...any) {
 	if l.ctx == nil {
 		l.ctx, l.stop = context.WithCancel(ctx)
 	}
 	l.in = make(chan delivery, 256)
 	l.jobs, l.left = map[string]job{}, map[string]string{}
 	l.Stack.Handle(0, l.Term.Size())
-	l.perform(l.Stack.Open(route))
+	tasks := l.Stack.Open(first)
+	for _, to := range above {
+		tasks = append(tasks, l.Stack.Open(to)...)
+	}
+	l.Paint()
+	if l.Host.Painted != nil {
+		l.Host.Painted()
+	}
+	l.perform(tasks)
 }
 
 // End ends what is going on and waits for it.
@@ -172,10 +185,7 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 	l.ctx, l.stop = context.WithCancel(ctx)
 	defer l.End()
 	go l.read(events)
-	l.Begin(l.ctx, first)
-	for _, to := range above {
-		l.perform(l.Stack.Open(to))
-	}
+	l.Begin(l.ctx, first, above...)
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	frames := pace{next: time.NewTimer(0)}

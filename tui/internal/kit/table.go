@@ -26,14 +26,47 @@ type Column struct {
 // Row is the cells of one row.
 type Row []plain.Safe
 
+// Packed is a row in one piece, as a long list keeps it.
+type Packed string
+
+// between stands between two cells; no safe text has it.
+const between = "\x00"
+
+// Pack makes one piece of the cells.
+func (r Row) Pack() Packed {
+	var b strings.Builder
+	for i, cell := range r {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(string(cell))
+	}
+	return Packed(b.String())
+}
+
+// Row is the cells.
+func (p Packed) Row() Row {
+	out := make(Row, 0, strings.Count(string(p), between)+1)
+	for cell := range strings.SplitSeq(string(p), between) {
+		out = append(out, plain.Safe(cell)) // it was safe when it was packed
+	}
+	return out
+}
+
+// Rows are rows that are made when they are shown. A key names its row.
+type Rows struct {
+	N   int
+	Row func(i int) Row
+	Key func(i int) string
+}
+
 // Table is a list that filters as you type. It keeps the place of the cursor
 // by row while the rows change.
 type Table struct {
 	Columns []Column
 	filter  Input
-	rows    []Row
-	hay     []string
-	keys    []string
+	rows    Rows
+	hay     []string // of each row, what a filter looks at
 	widths  []int
 	every   []int // indices of all rows
 	shown   []int // indices into rows: those that hold what was typed, then looser ones
@@ -48,37 +81,77 @@ func NewTable(columns ...Column) Table { return Table{Columns: columns, height: 
 
 // With shows other rows. keys name them, so that the cursor stays on its row.
 func (t Table) With(rows []Row, keys []string) Table {
+	return t.Of(Rows{N: len(rows), Row: func(i int) Row { return rows[i] }, Key: func(i int) string { return keys[i] }})
+}
+
+// Of is With for rows that are not kept. What makes them must go on making the
+// same ones.
+func (t Table) Of(rows Rows) Table {
 	at := t.key()
-	t.rows, t.keys = rows, keys
-	t.hay = make([]string, len(rows))
-	t.widths = make([]int, len(t.Columns))
-	for i, c := range t.Columns {
-		t.widths[i] = plain.Width(c.Name)
-	}
-	t.every = make([]int, len(rows))
-	for i, r := range rows {
+	t.rows = rows
+	t.hay, t.widths = looked(t.Columns, rows)
+	t.every = make([]int, rows.N)
+	for i := range t.every {
 		t.every[i] = i
-		var b strings.Builder
-		for j, cell := range r {
-			t.widths[j] = max(t.widths[j], plain.Width(cell))
-			b.WriteString(strings.ToLower(string(cell)))
-			b.WriteByte(' ')
-		}
-		t.hay[i] = b.String()
 	}
+	return t.back(at)
+}
+
+// Redrawn is Of where only row i differs from before.
+func (t Table) Redrawn(rows Rows, i int) Table {
+	at := t.key()
+	one, widths := looked(t.Columns, Rows{N: 1, Row: func(int) Row { return rows.Row(i) }})
+	t.rows, t.hay, t.widths = rows, slices.Clone(t.hay), slices.Clone(t.widths)
+	t.hay[i] = one[0]
+	for j, w := range widths {
+		t.widths[j] = max(t.widths[j], w)
+	}
+	return t.back(at)
+}
+
+// back filters anew, with the cursor on the row of a key if that is shown.
+func (t Table) back(at string) Table {
 	t = t.refilter(t.every)
 	t.cursor = 0
-	for i, r := range t.shown {
-		if at != "" && t.keys[r] == at {
-			t.cursor = i
-		}
+	if at != "" {
+		t.cursor = max(slices.IndexFunc(t.shown, func(r int) bool { return t.rows.Key(r) == at }), 0)
 	}
 	return t.follow()
 }
 
+// together is how many rows share one piece of memory: one of its own for each
+// would be a third more.
+const together = 256
+
+// looked is what a filter looks at in each row, and how wide the columns are.
+func looked(columns []Column, rows Rows) (hay []string, widths []int) {
+	hay, widths = make([]string, rows.N), make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = plain.Width(c.Name)
+	}
+	var text []byte
+	var ends [together]int
+	for from := 0; from < rows.N; from += together {
+		n := min(together, rows.N-from)
+		text = text[:0]
+		for k := range n {
+			for j, cell := range rows.Row(from + k) {
+				widths[j] = max(widths[j], plain.Width(cell))
+				text = append(append(text, strings.ToLower(string(cell))...), ' ')
+			}
+			ends[k] = len(text)
+		}
+		start, whole := 0, string(text)
+		for k := range n {
+			hay[from+k], start = whole[start:ends[k]], ends[k]
+		}
+	}
+	return hay, widths
+}
+
 func (t Table) key() string {
 	if i := t.Selected(); i >= 0 {
-		return t.keys[i]
+		return t.rows.Key(i)
 	}
 	return ""
 }
@@ -106,7 +179,7 @@ func (t Table) Shown() (rows []int, at int) { return t.shown, t.cursor }
 func (t Table) Filtering() bool { return !t.filter.Empty() }
 
 // Count is how many rows are shown, of how many.
-func (t Table) Count() (shown, all int) { return len(t.shown), len(t.rows) }
+func (t Table) Count() (shown, all int) { return len(t.shown), t.rows.N }
 
 // refilter shows those of the candidates that fit what was typed.
 func (t Table) refilter(candidates []int) Table {
@@ -115,16 +188,27 @@ func (t Table) refilter(candidates []int) Table {
 		t.shown, t.whole = candidates, len(candidates)
 		return t
 	}
-	var whole, loose []int
-	for _, i := range candidates {
-		switch match(typed, t.hay[i]) {
+	fits, whole, loose := make([]byte, len(candidates)), 0, 0
+	for k, i := range candidates {
+		switch fits[k] = byte(match(typed, t.hay[i])); fits[k] {
 		case 2:
-			whole = append(whole, i)
+			whole++
 		case 1:
-			loose = append(loose, i)
+			loose++
 		}
 	}
-	t.shown, t.whole = append(whole, loose...), len(whole)
+	t.shown, t.whole = make([]int, whole+loose), whole
+	nextWhole, nextLoose := 0, whole
+	for k, i := range candidates {
+		switch fits[k] {
+		case 2:
+			t.shown[nextWhole] = i
+			nextWhole++
+		case 1:
+			t.shown[nextLoose] = i
+			nextLoose++
+		}
+	}
 	return t
 }
 

@@ -25,19 +25,19 @@ func (t Table) View(c Canvas) {
 				c.Cursor(1, y+headRows)
 			}
 		}
-		t.line(c, y+headRows, cols, widths, t.rows[t.shown[at]], role)
+		t.line(c, y+headRows, cols, widths, t.rows.Row(t.shown[at]), role)
 	}
 }
 
 // Lines are the names of the columns and all rows, as text for a page that
 // scrolls.
 func (t Table) Lines(w int) []Line {
-	c := NewCanvas(w, len(t.rows)+1)
+	c := NewCanvas(w, t.rows.N+1)
 	cols, widths := t.fit(w - 3)
 	t.line(c, 0, cols, widths, nil, Strong)
 	out := []Line{{Text: plain.Safe(c.Row(0)), Role: Strong}} // drawn of safe text
-	for i, r := range t.rows {
-		t.line(c, i+1, cols, widths, r, Plain)
+	for i := range t.rows.N {
+		t.line(c, i+1, cols, widths, t.rows.Row(i), Plain)
 		out = append(out, Line{Text: plain.Safe(c.Row(i + 1))})
 	}
 	return out

@@ -4,6 +4,7 @@ package listing
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/plain"
@@ -22,6 +23,17 @@ type Spec[T any] struct {
 	Key     func(T) string
 	// Empty is what stands there when there are no rows.
 	Empty []plain.Safe
+}
+
+// Collect keeps something of each record, and nothing of a walk that broke off.
+func Collect[T, K any](all iter.Seq2[T, error], keep func(T) K) (out []K, err error) {
+	for v, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, keep(v))
+	}
+	return out, nil
 }
 
 // Listing is a list with its state.
@@ -92,17 +104,23 @@ func (l Listing[T]) Update(m kit.Msg) (Listing[T], []kit.Effect, bool) {
 }
 
 func (l Listing[T]) with(all []T) Listing[T] {
-	rows, keys := make([]kit.Row, 0, len(all)), make([]string, 0, len(all))
-	l.all, l.items, l.loaded = all, nil, true
-	for _, it := range all {
-		if l.keep != nil && !l.keep(it) {
-			continue
+	items := all
+	if l.keep != nil {
+		items = nil
+		for _, it := range all {
+			if l.keep(it) {
+				items = append(items, it)
+			}
 		}
-		l.items = append(l.items, it)
-		rows, keys = append(rows, l.Row(it)), append(keys, l.Key(it))
 	}
-	l.table = l.table.With(rows, keys)
+	l.all, l.items, l.loaded = all, items, true
+	l.table = l.table.Of(l.rows())
 	return l
+}
+
+func (l Listing[T]) rows() kit.Rows {
+	items, row, key := l.items, l.Row, l.Key
+	return kit.Rows{N: len(items), Row: func(i int) kit.Row { return row(items[i]) }, Key: func(i int) string { return key(items[i]) }}
 }
 
 // Keep shows only some of what was read; nil shows all of it.
@@ -114,13 +132,23 @@ func (l Listing[T]) Keep(keep func(T) bool) Listing[T] {
 	return l.with(l.all)
 }
 
-// Drawn draws the rows anew, in another way.
+// Drawn draws the rows anew, in another way. row is kept: it must not hold a
+// list, which would keep every one that there ever was.
 func (l Listing[T]) Drawn(row func(T) kit.Row) Listing[T] {
 	l.Row = row
 	if !l.loaded {
 		return l
 	}
 	return l.with(l.all)
+}
+
+// DrawnHere is Drawn where only the row under the cursor changes.
+func (l Listing[T]) DrawnHere(row func(T) kit.Row) Listing[T] {
+	l.Row = row
+	if i := l.table.Selected(); l.loaded && i >= 0 {
+		l.table = l.table.Redrawn(l.rows(), i)
+	}
+	return l
 }
 
 // Hidden is how many rows Keep leaves out.

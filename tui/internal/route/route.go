@@ -20,7 +20,7 @@ type Benchmark struct{ Record api.BenchmarkRecord }
 type Models struct{}
 
 // Model is the page of one model.
-type Model struct{ Record api.ManagedRoute }
+type Model struct{ ID string }
 
 // Launch is choosing models and their reasoning.
 type Launch struct{ Benchmark api.BenchmarkRecord }

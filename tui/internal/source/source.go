@@ -7,6 +7,7 @@ package source
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
 	"time"
 
@@ -114,50 +115,60 @@ func (s *Source) Newer(ctx context.Context) string {
 }
 
 // Benchmarks are all benchmark versions.
-func (s *Source) Benchmarks(ctx context.Context, fresh bool) (out []api.BenchmarkRecord, err error) {
-	cat, err := s.catalog(fresh)
-	if err != nil {
-		return nil, err
-	}
-	for b, err := range cat.AllBenchmarks(ctx, evalrouter.BenchmarkQuery{Paging: evalrouter.Paging{Limit: 200}}) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
-	}
-	return out, nil
+func (s *Source) Benchmarks(ctx context.Context, fresh bool) iter.Seq2[api.BenchmarkRecord, error] {
+	return walk(s, fresh, func(cat *evalrouter.Catalog) iter.Seq2[api.BenchmarkRecord, error] {
+		return cat.AllBenchmarks(ctx, evalrouter.BenchmarkQuery{Paging: evalrouter.Paging{Limit: 200}})
+	})
 }
 
-// Models are all managed routes.
-func (s *Source) Models(ctx context.Context, fresh bool) (out []api.ManagedRoute, err error) {
+// Models are all managed routes. There can be very many: whoever walks them keeps
+// what is needed of each.
+func (s *Source) Models(ctx context.Context, fresh bool) iter.Seq2[api.ManagedRoute, error] {
+	return walk(s, fresh, func(cat *evalrouter.Catalog) iter.Seq2[api.ManagedRoute, error] {
+		return cat.AllModels(ctx, evalrouter.ModelQuery{Paging: evalrouter.Paging{Limit: 200}})
+	})
+}
+
+// Model is one managed route.
+func (s *Source) Model(ctx context.Context, id string, fresh bool) (api.ManagedRoute, error) {
 	cat, err := s.catalog(fresh)
 	if err != nil {
-		return nil, err
+		return api.ManagedRoute{}, err
 	}
-	for m, err := range cat.AllModels(ctx, evalrouter.ModelQuery{Paging: evalrouter.Paging{Limit: 200}}) {
+	return cat.Model(ctx, id)
+}
+
+// walk goes through a list of the catalog, a page at a time, to its first error.
+func walk[T any](s *Source, fresh bool, all func(*evalrouter.Catalog) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		cat, err := s.catalog(fresh)
 		if err != nil {
-			return nil, err
+			var none T
+			yield(none, err)
+			return
 		}
-		out = append(out, m)
+		all(cat)(yield)
 	}
-	return out, nil
 }
 
 // Compatible are the routes and connections with whether they can run a
 // profile.
-func (s *Source) Compatible(ctx context.Context, profile string) (out []api.CompatibleRoute, err error) {
-	c, err := s.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for r, err := range c.Catalog.AllCompatible(ctx, evalrouter.CompatibilityQuery{ProfileID: profile, Paging: evalrouter.Paging{Limit: 200}}) {
+func (s *Source) Compatible(ctx context.Context, profile string) iter.Seq2[api.CompatibleRoute, error] {
+	return func(yield func(api.CompatibleRoute, error) bool) {
+		c, err := s.connect(ctx)
 		if err != nil {
-			s.Reconnect(err)
-			return nil, err
+			yield(api.CompatibleRoute{}, err)
+			return
 		}
-		out = append(out, r)
+		for r, err := range c.Catalog.AllCompatible(ctx, evalrouter.CompatibilityQuery{ProfileID: profile, Paging: evalrouter.Paging{Limit: 200}}) {
+			if err != nil {
+				s.Reconnect(err)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
 	}
-	return out, nil
 }
 
 // Runs are the newest runs.

@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"context"
+	"iter"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
@@ -17,8 +18,9 @@ import (
 
 // Reader reads the catalog.
 type Reader interface {
-	Benchmarks(ctx context.Context, fresh bool) ([]api.BenchmarkRecord, error)
-	Models(ctx context.Context, fresh bool) ([]api.ManagedRoute, error)
+	Benchmarks(ctx context.Context, fresh bool) iter.Seq2[api.BenchmarkRecord, error]
+	Models(ctx context.Context, fresh bool) iter.Seq2[api.ManagedRoute, error]
+	Model(ctx context.Context, id string, fresh bool) (api.ManagedRoute, error)
 }
 
 // benchmarks is the list of benchmarks.
@@ -34,7 +36,10 @@ type benchmarks struct {
 func Benchmarks(r Reader, forRun bool) (kit.Screen, []kit.Effect) {
 	type rec = api.BenchmarkRecord
 	s := benchmarks{run: forRun, list: listing.New(listing.Spec[rec]{
-		What: "benchmarks", Load: r.Benchmarks,
+		What: "benchmarks",
+		Load: func(ctx context.Context, fresh bool) ([]rec, error) {
+			return listing.Collect(r.Benchmarks(ctx, fresh), func(b rec) rec { return b })
+		},
 		Columns: []kit.Column{
 			{Name: "BENCHMARK"}, {Name: "TASKS", Right: true}, {Name: "NAME", Drop: 1}, {Name: "READY", Drop: 2},
 			{Name: "LICENCE", Drop: 3}, {Name: "FAMILY", Drop: 4},

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -75,12 +76,53 @@ func about(text *string, w int) (out []kit.Line) {
 	return out
 }
 
+// model is the page of one model, which it reads.
+type model struct {
+	static
+	reader Reader
+	id     string
+}
+
+// modelRead is what reading a model brought.
+type modelRead struct {
+	record api.ManagedRoute
+	err    error
+}
+
 // Model is the exact route of one model, its prices and its reasoning.
-func Model(m api.ManagedRoute) (kit.Screen, []kit.Effect) {
-	return static{
-		place: "Models  " + plain.Line(m.ID), rows: func(w int) []kit.Line { return modelLines(m, w) },
-		note: "Published prices; a quote states those that hold",
-	}, nil
+func Model(r Reader, id string) (kit.Screen, []kit.Effect) {
+	s := model{reader: r, id: id, static: static{
+		place: "Models  " + plain.Line(id),
+		rows:  func(int) []kit.Line { return []kit.Line{{Text: show.F(" Reading %s…", id)}} },
+	}}
+	return s, s.read(false)
+}
+
+func (s model) read(fresh bool) []kit.Effect {
+	r, id := s.reader, s.id
+	return kit.Do(kit.Load{Name: "model", Do: func(ctx context.Context) kit.Msg {
+		m, err := r.Model(ctx, id, fresh)
+		return modelRead{m, err}
+	}})
+}
+
+// Update takes in what was read; the page stays until it is left.
+func (s model) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
+	switch m := m.(type) {
+	case modelRead:
+		s.note, s.rows = "", func(int) []kit.Line { return show.Problem(show.F(" %s could not be read.", s.id), m.err, true) }
+		if m.err == nil {
+			s.note, s.rows = "Published prices; a quote states those that hold", func(w int) []kit.Line { return modelLines(m.record, w) }
+		}
+		return s, nil
+	case kit.Press:
+		if m.Key == kit.Refresh {
+			return s, s.read(true)
+		}
+	}
+	var effects []kit.Effect
+	s.static, effects = s.update(m)
+	return s, effects
 }
 
 func modelLines(m api.ManagedRoute, w int) []kit.Line {
@@ -107,7 +149,9 @@ func modelLines(m api.ManagedRoute, w int) []kit.Line {
 }
 
 // Update scrolls; the page stays until Enter, Escape or Left.
-func (s static) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
+func (s static) Update(m kit.Msg) (kit.Screen, []kit.Effect) { return s.update(m) }
+
+func (s static) update(m kit.Msg) (static, []kit.Effect) {
 	if r, ok := m.(kit.Resize); ok {
 		s.w, s.h = r.W, r.H
 		return s, nil

@@ -55,13 +55,19 @@ func New(r Reader, what route.History) (kit.Screen, []kit.Effect) {
 		Key:   func(r rec) string { return r.ID },
 		Empty: []plain.Safe{"No runs yet.", "", "Home ▸ Run a benchmark starts the first one."},
 	})}
-	s.list = s.list.Drawn(s.row)
+	s.list = s.list.Drawn(s.bare().row)
 	if what.Finished {
 		s.list = s.list.Keep(func(r rec) bool { return r.Status.Terminal() })
 	}
 	var e kit.Effect
 	s.list, e = s.list.Read(false)
 	return s, kit.Do(e)
+}
+
+// bare is what a row is drawn from, without the list.
+func (s history) bare() history {
+	s.list = listing.Listing[api.RunRecord]{}
+	return s
 }
 
 func (s history) row(r api.RunRecord) kit.Row {
@@ -145,7 +151,7 @@ func (s history) toggle() history {
 	default:
 		s.marked = append(slices.Clone(s.marked), r.ID)
 	}
-	s.list = s.list.Drawn(s.row)
+	s.list = s.list.Drawn(s.bare().row)
 	return s
 }
 

@@ -3,6 +3,7 @@ package home
 
 import (
 	"context"
+	"iter"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
@@ -16,8 +17,8 @@ import (
 
 // Reader reads what Home tells.
 type Reader interface {
-	Benchmarks(ctx context.Context, fresh bool) ([]api.BenchmarkRecord, error)
-	Models(ctx context.Context, fresh bool) ([]api.ManagedRoute, error)
+	Benchmarks(ctx context.Context, fresh bool) iter.Seq2[api.BenchmarkRecord, error]
+	Models(ctx context.Context, fresh bool) iter.Seq2[api.ManagedRoute, error]
 	Runs(ctx context.Context) ([]api.RunRecord, error)
 	Groups(ctx context.Context) ([]api.GroupRecord, error)
 	Credits(ctx context.Context) (api.CreditsRecord, error)
@@ -56,11 +57,31 @@ type part[T any] struct {
 	done bool
 }
 
+// The catalog is counted, not kept.
+type (
+	ready  int // benchmarks that can be quoted
+	routes int
+)
+
+// count counts the records that are wanted.
+func count[N ~int, T any](all iter.Seq2[T, error], want func(*T) bool) (p part[N]) {
+	p.done = true
+	for v, err := range all {
+		if err != nil {
+			return part[N]{err: err, done: true}
+		}
+		if want(&v) {
+			p.v++
+		}
+	}
+	return p
+}
+
 type home struct {
 	reader     Reader
 	menu       kit.Table
-	benchmarks part[[]api.BenchmarkRecord]
-	models     part[[]api.ManagedRoute]
+	benchmarks part[ready]
+	models     part[routes]
 	runs       part[[]api.RunRecord]
 	groups     part[[]api.GroupRecord]
 	credits    part[api.CreditsRecord]
@@ -80,12 +101,10 @@ func (s home) read(fresh bool) []kit.Effect {
 	r := s.reader
 	return kit.Do(
 		kit.Load{Name: "benchmarks", Do: func(ctx context.Context) kit.Msg {
-			v, err := r.Benchmarks(ctx, fresh)
-			return part[[]api.BenchmarkRecord]{v, err, true}
+			return count[ready](r.Benchmarks(ctx, fresh), flow.Quotable)
 		}},
 		kit.Load{Name: "models", Do: func(ctx context.Context) kit.Msg {
-			v, err := r.Models(ctx, fresh)
-			return part[[]api.ManagedRoute]{v, err, true}
+			return count[routes](r.Models(ctx, fresh), func(*api.ManagedRoute) bool { return true })
 		}},
 		kit.Load{Name: "runs", Do: func(ctx context.Context) kit.Msg {
 			v, err := r.Runs(ctx)
@@ -113,9 +132,9 @@ func (s home) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		return s.open()
 	}
 	switch m := m.(type) {
-	case part[[]api.BenchmarkRecord]:
+	case part[ready]:
 		s.benchmarks = m
-	case part[[]api.ManagedRoute]:
+	case part[routes]:
 		s.models = m
 	case part[[]api.RunRecord]:
 		s.runs = m
@@ -183,13 +202,7 @@ func (s home) beside(i int) plain.Safe {
 			return "1-8 models; nothing is spent before a review"
 		}
 		return told(s.benchmarks.done, s.benchmarks.err, func() plain.Safe {
-			ready := 0
-			for i := range s.benchmarks.v {
-				if flow.Quotable(&s.benchmarks.v[i]) {
-					ready++
-				}
-			}
-			return show.F("%s ready", show.Thousands(ready))
+			return show.F("%s ready", show.Thousands(int(s.benchmarks.v)))
 		})
 	case route.History:
 		return told(s.runs.done, s.runs.err, func() plain.Safe {
@@ -200,7 +213,7 @@ func (s home) beside(i int) plain.Safe {
 	case route.Results:
 		return "single run · group run · compare runs"
 	case route.Models:
-		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.models.v), "route")) })
+		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(int(s.models.v), "route")) })
 	case route.Uploads:
 		return "in the browser, or on the command line"
 	case route.Billing:

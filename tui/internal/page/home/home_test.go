@@ -2,6 +2,7 @@ package home_test
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 
@@ -14,11 +15,15 @@ import (
 // hanging is a service that answers, beside releases that do not.
 type hanging struct{}
 
-func (hanging) Benchmarks(context.Context, bool) ([]api.BenchmarkRecord, error) { return nil, nil }
-func (hanging) Models(context.Context, bool) ([]api.ManagedRoute, error)        { return nil, nil }
-func (hanging) Runs(context.Context) ([]api.RunRecord, error)                   { return nil, nil }
-func (hanging) Groups(context.Context) ([]api.GroupRecord, error)               { return nil, nil }
-func (hanging) Credits(context.Context) (api.CreditsRecord, error)              { return api.CreditsRecord{}, nil }
+func (hanging) Benchmarks(context.Context, bool) iter.Seq2[api.BenchmarkRecord, error] {
+	return func(func(api.BenchmarkRecord, error) bool) {}
+}
+func (hanging) Models(context.Context, bool) iter.Seq2[api.ManagedRoute, error] {
+	return func(func(api.ManagedRoute, error) bool) {}
+}
+func (hanging) Runs(context.Context) ([]api.RunRecord, error)      { return nil, nil }
+func (hanging) Groups(context.Context) ([]api.GroupRecord, error)  { return nil, nil }
+func (hanging) Credits(context.Context) (api.CreditsRecord, error) { return api.CreditsRecord{}, nil }
 
 func (hanging) Newer(ctx context.Context) string {
 	<-ctx.Done()

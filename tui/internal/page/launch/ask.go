@@ -27,8 +27,8 @@ type option struct {
 }
 
 // newAsk is nil where there is nothing to choose.
-func newAsk(r api.CompatibleRoute) *ask {
-	c := r.Reasoning
+func newAsk(r offer) *ask {
+	c := r.reasoning
 	switch {
 	case c == nil:
 		return nil
@@ -40,8 +40,8 @@ func newAsk(r api.CompatibleRoute) *ask {
 	return nil
 }
 
-func efforts(r api.CompatibleRoute, c *api.ReasoningControls) *ask {
-	a := &ask{model: r.DisplayName}
+func efforts(r offer, c *api.ReasoningControls) *ask {
+	a := &ask{model: r.name}
 	for i, e := range c.Efforts {
 		label := e
 		if c.DefaultEffort != nil && *c.DefaultEffort == e {
@@ -52,8 +52,8 @@ func efforts(r api.CompatibleRoute, c *api.ReasoningControls) *ask {
 	return a
 }
 
-func budget(r api.CompatibleRoute, b api.ReasoningBudget) *ask {
-	a := &ask{model: r.DisplayName, budget: &b}
+func budget(r offer, b api.ReasoningBudget) *ask {
+	a := &ask{model: r.name, budget: &b}
 	usual := "the provider's default"
 	if b.DefaultTokens != nil {
 		usual = show.Thousands(*b.DefaultTokens) + " tokens, the route's default"

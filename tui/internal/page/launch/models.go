@@ -6,11 +6,11 @@ package launch
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/plain"
-	"github.com/evalrouter/evalrouter/lib/usd"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/listing"
@@ -20,12 +20,12 @@ import (
 
 // Reader reads which models can run a benchmark.
 type Reader interface {
-	Compatible(ctx context.Context, profile string) ([]api.CompatibleRoute, error)
+	Compatible(ctx context.Context, profile string) iter.Seq2[api.CompatibleRoute, error]
 }
 
 type models struct {
 	bench  api.BenchmarkRecord
-	list   listing.Listing[api.CompatibleRoute]
+	list   listing.Listing[offer]
 	chosen map[string]*api.ReasoningChoice // by key; replaced, never changed
 	asking *ask                            // about the row under the cursor
 	note   plain.Safe
@@ -33,72 +33,48 @@ type models struct {
 
 // Models is the checklist of the models that can run a benchmark.
 func Models(r Reader, b api.BenchmarkRecord) (kit.Screen, []kit.Effect) {
-	s := models{bench: b, list: listing.New(listing.Spec[api.CompatibleRoute]{
+	s := models{bench: b, list: listing.New(listing.Spec[offer]{
 		What: "models for " + b.ID,
-		Load: func(ctx context.Context, _ bool) ([]api.CompatibleRoute, error) { return r.Compatible(ctx, b.ID) },
+		Load: func(ctx context.Context, _ bool) ([]offer, error) {
+			return listing.Collect(r.Compatible(ctx, b.ID), keeper{}.offer)
+		},
 		Columns: []kit.Column{
 			{Name: ""}, {Name: "MODEL"}, {Name: "IN $/1M", Right: true, Drop: 2}, {Name: "OUT $/1M", Right: true, Drop: 1}, {Name: "REASONING"}, {Name: "KIND"},
 		},
-		Key:   key,
+		Key:   func(o offer) string { return o.key() },
 		Empty: []plain.Safe{"No model here can run this benchmark.", "", "Your own endpoints: evalrouter connections create --help"},
 	})}
-	s.list = s.list.Drawn(s.row)
+	s.list = s.list.Drawn(rowOf(nil))
 	var e kit.Effect
 	s.list, e = s.list.Read(false)
 	return s, kit.Do(e)
 }
 
-func key(r api.CompatibleRoute) string {
-	if r.ConnectionID != nil {
-		return "connection:" + *r.ConnectionID
-	}
-	return r.ID
-}
-
-func (s models) row(r api.CompatibleRoute) kit.Row {
-	mark, think := plain.Safe("[ ]"), show.Controls(r.Reasoning)
-	switch {
-	case !r.Compatible:
-		mark, think = " - ", "not runnable here: "+reason(r)
-	case s.has(r):
-		mark = "[x]"
-		if choice := s.chosen[key(r)]; choice != nil {
-			think = show.Reasoning(choice)
+// rowOf draws rows as they are with some of them chosen.
+func rowOf(chosen map[string]*api.ReasoningChoice) func(offer) kit.Row {
+	return func(o offer) kit.Row {
+		mark, think := plain.Safe("[ ]"), show.Controls(o.reasoning)
+		choice, has := chosen[o.key()]
+		switch {
+		case !o.runs:
+			mark, think = " - ", "not runnable here: "+o.why
+		case has:
+			mark = "[x]"
+			if choice != nil {
+				think = show.Reasoning(choice)
+			}
 		}
+		name := o.id
+		if o.own {
+			name = o.name + " (your connection)"
+		}
+		return kit.Row{mark, plain.Line(name), o.in, o.out, plain.Line(think), plain.Line(show.Kind(o.practice))}
 	}
-	name := r.ID
-	if r.Kind == api.ConnectionKind {
-		name = r.DisplayName + " (your connection)"
-	}
-	return kit.Row{mark, plain.Line(name), price(r.Pricing, true), price(r.Pricing, false), plain.Line(think), plain.Line(show.Kind(r.Simulated))}
 }
 
-func (s models) has(r api.CompatibleRoute) bool {
-	_, ok := s.chosen[key(r)]
+func (s models) has(o offer) bool {
+	_, ok := s.chosen[o.key()]
 	return ok
-}
-
-func reason(r api.CompatibleRoute) string {
-	if len(r.Reasons) == 0 {
-		return "no reason given"
-	}
-	return r.Reasons[0].Message
-}
-
-func price(p *api.Pricing, in bool) plain.Safe {
-	var m *usd.Micro
-	switch {
-	case p == nil:
-		return "yours"
-	case in:
-		m = p.InputMicrousd
-	default:
-		m = p.OutputMicrousd
-	}
-	if m == nil {
-		return "-"
-	}
-	return plain.Line(show.Money(*m))
 }
 
 // Update toggles with Space and Enter, and goes on with Tab from any row.
@@ -132,28 +108,28 @@ func (s models) toggle() models {
 	switch {
 	case !ok:
 		return s
-	case !r.Compatible:
-		s.note = show.F("%s cannot run %s: %s", r.ID, s.bench.ID, reason(r))
+	case !r.runs:
+		s.note = show.F("%s cannot run %s: %s", r.id, s.bench.ID, r.why)
 		return s
 	case s.has(r):
 		s.chosen = maps.Clone(s.chosen)
-		delete(s.chosen, key(r))
-		s.note = show.F("%s is not chosen any more; %s", r.DisplayName, s.count())
+		delete(s.chosen, r.key())
+		s.note = show.F("%s is not chosen any more; %s", r.name, s.count())
 		return s.drawn()
 	case len(s.chosen) == route.MostModels:
-		s.note = show.F("%d models are the most; %s is not chosen", route.MostModels, r.DisplayName)
+		s.note = show.F("%d models are the most; %s is not chosen", route.MostModels, r.name)
 		return s
 	}
 	return s.with(r, nil).open()
 }
 
 // with is the checklist with a model chosen.
-func (s models) with(r api.CompatibleRoute, choice *api.ReasoningChoice) models {
+func (s models) with(r offer, choice *api.ReasoningChoice) models {
 	s.chosen = maps.Clone(s.chosen)
 	if s.chosen == nil {
 		s.chosen = map[string]*api.ReasoningChoice{}
 	}
-	s.chosen[key(r)] = choice
+	s.chosen[r.key()] = choice
 	return s.drawn()
 }
 
@@ -161,8 +137,9 @@ func (s models) count() string {
 	return fmt.Sprintf("%d of %d chosen", len(s.chosen), route.MostModels)
 }
 
+// drawn is after a change of the row under the cursor.
 func (s models) drawn() models {
-	s.list = s.list.Drawn(s.row)
+	s.list = s.list.DrawnHere(rowOf(s.chosen))
 	return s
 }
 
@@ -174,7 +151,7 @@ func (s models) open() models {
 		return s
 	}
 	if s.asking = newAsk(r); s.asking == nil && s.note == "" {
-		s.note = show.F("%s chosen; reasoning: %s, nothing to choose. %s; Tab continues", r.DisplayName, show.Controls(r.Reasoning), s.count())
+		s.note = show.F("%s chosen; reasoning: %s, nothing to choose. %s; Tab continues", r.name, show.Controls(r.reasoning), s.count())
 	}
 	return s
 }
@@ -207,12 +184,12 @@ func (s models) proceed() (kit.Screen, []kit.Effect) {
 	}
 	d := route.Draft{Benchmark: s.bench}
 	for _, r := range s.list.Items() {
-		if !s.has(r) || !r.Compatible {
+		if !s.has(r) || !r.runs {
 			continue
 		}
-		p := route.Pick{Model: api.ModelRef{Kind: api.ManagedKind, RouteID: r.ID}, Name: r.DisplayName, Reasoning: s.chosen[key(r)], Practice: r.Simulated}
-		if r.ConnectionID != nil {
-			p.Model = api.ModelRef{Kind: api.ConnectionKind, ConnectionID: *r.ConnectionID}
+		p := route.Pick{Model: api.ModelRef{Kind: api.ManagedKind, RouteID: r.id}, Name: r.name, Reasoning: s.chosen[r.key()], Practice: r.practice}
+		if r.connection != "" {
+			p.Model = api.ModelRef{Kind: api.ConnectionKind, ConnectionID: r.connection}
 		}
 		d.Picks = append(d.Picks, p)
 	}
