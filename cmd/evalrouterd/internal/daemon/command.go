@@ -77,7 +77,7 @@ func Run(ctx context.Context, args []string, sys System) int {
 		return status
 	}
 	if plain.Credential(args) {
-		return sys.report(refuse("invalid_input", "%s", plain.ArgumentRefused))
+		return sys.report(refuse("secret_in_arguments", "%s", plain.ArgumentRefused))
 	}
 	c, rest, err := find(args)
 	if err != nil {
