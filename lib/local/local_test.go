@@ -234,8 +234,8 @@ func TestEnsureFails(t *testing.T) {
 	}{
 		{"the daemon dies", "dies", 10 * time.Second, nil, "ended before it was ready; its last words: the disk is full", ""},
 		{"the daemon refuses", "refuses", 10 * time.Second, nil, "the master key is missing; nothing was started", "master_key_missing"},
-		{"the folder stays in use", "ok", 700 * time.Millisecond, func(s *local.Service) { hold(t, s.Dir) }, "is in use by another evalrouterd; nothing was started", api.DataDirInUse},
-		{"the daemon never answers", "silent", 300 * time.Millisecond, nil, "not ready within 300ms; its last words: thinking", ""},
+		{"the folder stays in use", "ok", 4 * time.Second, func(s *local.Service) { hold(t, s.Dir) }, "is in use by another evalrouterd; nothing was started", api.DataDirInUse},
+		{"the daemon never answers", "silent", 4 * time.Second, nil, "not ready within 4s; its last words: thinking", ""},
 		{"there is no daemon", "ok", time.Second, func(s *local.Service) {
 			s.Find = func() (string, error) {
 				return local.FindProgram(local.Binary, func() (string, error) { return filepath.Join(s.Dir, "x"), nil }, func(string) (string, error) { return "", exec.ErrNotFound })
