@@ -30,7 +30,7 @@ func (s *site) inTmux(t *testing.T, columns, rows int, line string, env ...strin
 		args = append(args, "-e", e)
 	}
 	t.Cleanup(func() { _, _ = m.ask("kill-server") }) // it has ended with its shell in every test that passes
-	m.do(append(args, "cd "+s.home+" && exec env 'PS1=here> ' HISTFILE= /bin/bash --norc --noprofile -i")...)
+	m.do(append(args, "cd "+s.home+" && exec env -u CI 'PS1=here> ' HISTFILE= /bin/bash --norc --noprofile -i")...)
 	m.shows("here>")
 	m.types("PATH=" + s.bin + ":/usr/bin:/bin; clear; " + line)
 	m.keys("Enter")
