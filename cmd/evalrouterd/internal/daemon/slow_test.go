@@ -168,8 +168,8 @@ func lag(ctx context.Context, addr string, from net.IP, how laggard) bool {
 	return ctx.Err() == nil
 }
 
-// work asks in turn for a quote and for a list, about nine times a second,
-// which is less than a key may.
+// work asks for a quote and then for two lists, about nine times a second, which
+// is less than a key may, and fewer quotes than a workspace may have open.
 func (c caller) work(during time.Duration, name int) (took []time.Duration) {
 	end := time.NewTimer(during)
 	defer end.Stop()
@@ -177,7 +177,7 @@ func (c caller) work(during time.Duration, name int) (took []time.Duration) {
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		began := time.Now()
-		status, err := c.quoteOrRead(fmt.Sprintf("work-%d-%d", name, n), n%2 == 0)
+		status, err := c.quoteOrRead(fmt.Sprintf("work-%d-%d", name, n), n%3 == 0)
 		if took = append(took, time.Since(began)); err != nil || status != http.StatusOK {
 			c.t.Errorf("a healthy request is answered with %d: %v", status, err)
 		}
