@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/process"
 )
 
 // Defaults of a Config.
@@ -161,7 +162,7 @@ func (cfg *Config) fill() error {
 		cfg.Now = time.Now
 	}
 	if cfg.Sleep == nil {
-		cfg.Sleep = sleep
+		cfg.Sleep = process.Sleep
 	}
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
@@ -227,17 +228,6 @@ func NewTransport() *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
 	}
 }
 

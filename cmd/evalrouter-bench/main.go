@@ -10,10 +10,10 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-bench/internal/command"
+	"github.com/evalrouter/evalrouter/lib/process"
 )
 
 func main() { os.Exit(bench()) }
@@ -26,14 +26,6 @@ func bench() int {
 	// With a handler a closed pipe is an error of the write instead of the end
 	// of the process, so that "| head -1" is no crash.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &command.App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version()}
+	a := &command.App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: process.Version()}
 	return command.Execute(ctx, a, os.Args[1:])
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
 }

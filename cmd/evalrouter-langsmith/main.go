@@ -11,11 +11,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-langsmith/internal/command"
+	"github.com/evalrouter/evalrouter/lib/process"
 )
 
 func main() { os.Exit(connector(false)) }
@@ -26,27 +26,8 @@ func connector(unpaced bool) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	a := &command.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv, Version: version(),
-		Now: time.Now, Sleep: sleep, Chance: rand.Float64, Unpaced: unpaced,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv, Version: process.Version(),
+		Now: time.Now, Sleep: process.Sleep, Chance: rand.Float64, Unpaced: unpaced,
 	}
 	return a.Execute(ctx, os.Args[1:])
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

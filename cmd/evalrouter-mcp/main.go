@@ -14,7 +14,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/process"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
@@ -41,7 +41,7 @@ func serve() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	p := connect.Place{
-		Program: "evalrouter-mcp", Version: version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		Program: "evalrouter-mcp", Version: process.Version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: process.Sleep, Chance: rand.Float64,
 	}
 	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
 	fs := flag.NewFlagSet("evalrouter-mcp", flag.ContinueOnError)
@@ -96,23 +96,4 @@ func desk(p connect.Place) (*agent.Desk, error) {
 		Journal: &flow.Journal{Dir: state, Disk: flow.OS{}, Now: p.Now, Sleep: p.Sleep},
 		Version: p.Version, Now: p.Now, Sleep: p.Sleep,
 	}, nil
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

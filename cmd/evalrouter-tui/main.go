@@ -23,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-tui/internal/place"
 	"github.com/evalrouter/evalrouter/lib/connect"
 	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/process"
 	"github.com/evalrouter/evalrouter/tui"
 )
 
@@ -53,7 +54,7 @@ func workspace() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	p := place.Place{Place: connect.Place{
-		Program: "evalrouter-tui", Version: version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		Program: "evalrouter-tui", Version: process.Version(), Env: os.LookupEnv, Environ: os.Environ, Now: time.Now, Sleep: process.Sleep, Chance: rand.Float64,
 	}}
 	p.Home, _ = os.UserHomeDir() // "" without one; whoever needs it refuses
 	if p.Host, _ = os.Hostname(); p.Host == "" {
@@ -147,23 +148,4 @@ func report(w io.Writer, out tui.Outcome) {
 func fail(w io.Writer, err error, code int) int {
 	fmt.Fprintln(w, "error: "+plain.Block(err.Error()))
 	return code
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

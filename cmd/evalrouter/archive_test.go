@@ -24,7 +24,7 @@ import (
 // network where nobody answers.
 func offline(t *testing.T, home string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	cmd := process(t, home, "http://127.0.0.1:9", "no-token", []string{"EVALROUTER_LOCAL=off"}, args...)
+	cmd := ownProcess(t, home, "http://127.0.0.1:9", "no-token", []string{"EVALROUTER_LOCAL=off"}, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -120,7 +120,7 @@ func TestConventionH4_H6_E7(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := process(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(tt.line)...)
+			cmd := ownProcess(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(tt.line)...)
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			var exit *exec.ExitError
@@ -153,7 +153,7 @@ func TestConventionS1_S4_E3(t *testing.T) {
 		"run arithmetic --model practice.solver-80 --sample 3 --max-cost 1 --yes --json": 0, "catalog --json": 0, "status --json": 0, "options --json": 0, "doctor --json": 0, "help --json": 0,
 		"schema --json": 0, "credits --json": 0, "rnu --json": 2, "run arithmetic --json": 2, "status zzzz --json": 2, "results 00000000-0000-4000-8000-000000000000 --json": 1, "--json": 2,
 	} {
-		cmd := process(t, home, f.URL, f.Token, nil, strings.Fields(line)...)
+		cmd := ownProcess(t, home, f.URL, f.Token, nil, strings.Fields(line)...)
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		err := cmd.Run()
@@ -193,7 +193,7 @@ func TestConventionS9_A1(t *testing.T) {
 	t.Cleanup(func() { reader.Close(); writer.Close() })
 	for _, line := range []string{"run", "run arithmetic", "run arithmetic --model practice.echo", "connections create --name a --endpoint https://models.example/v1 --model m", ""} {
 		for name, stdin := range map[string]*os.File{"nothing": nil, "an endless pipe": reader} {
-			cmd := process(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(line)...)
+			cmd := ownProcess(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(line)...)
 			if stdin != nil {
 				cmd.Stdin = stdin
 			}
@@ -276,7 +276,7 @@ func TestConventionE5(t *testing.T) {
 		"http://eval.example": "plain http is allowed for loopback addresses only",
 		page.URL + "/path":    "must have no other path",
 	} {
-		cmd := process(t, t.TempDir(), base, "erk_k", nil, "credits")
+		cmd := ownProcess(t, t.TempDir(), base, "erk_k", nil, "credits")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		if cmd.Run() == nil || !strings.Contains(errs.String(), want) || !strings.Contains(errs.String(), "next: evalrouter options") || strings.Contains(errs.String(), "hotel") {
@@ -353,7 +353,7 @@ func TestConventionA3(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Hour, Credits: 100 * usd.Dollar})
 	t.Cleanup(f.Close)
-	cmd := process(t, t.TempDir(), f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes", "--json")
+	cmd := ownProcess(t, t.TempDir(), f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes", "--json")
 	var out bytes.Buffer
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -21,12 +21,12 @@ func TestFiguresAreEqual_EXP03(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	home := t.TempDir()
-	id := strings.TrimSpace(output(t, process(t, home, f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "30", "--max-cost", "1", "--yes", "--jq", ".id")))
-	m := terminalFigures.FindStringSubmatch(output(t, process(t, home, f.URL, f.Token, nil, "results", id)))
+	id := strings.TrimSpace(output(t, ownProcess(t, home, f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "30", "--max-cost", "1", "--yes", "--jq", ".id")))
+	m := terminalFigures.FindStringSubmatch(output(t, ownProcess(t, home, f.URL, f.Token, nil, "results", id)))
 	if m == nil {
 		t.Fatal("the terminal prints no figures")
 	}
-	output(t, process(t, home, f.URL, f.Token, nil, "export", id, "--format", "html,md,github,junit,json", "--output", "result"))
+	output(t, ownProcess(t, home, f.URL, f.Token, nil, "export", id, "--format", "html,md,github,junit,json", "--output", "result"))
 	text := map[string]string{}
 	for _, ext := range []string{"html", "md", "github.md", "junit.xml", "json"} {
 		b, err := os.ReadFile(filepath.Join(home, "result."+ext))

@@ -30,8 +30,8 @@ func fakeService(t *testing.T) *apitest.Fake {
 	return f
 }
 
-// process is evalrouter as a process of its own, against a service.
-func process(t *testing.T, home, base, token string, env []string, args ...string) *exec.Cmd {
+// ownProcess is evalrouter as a process of its own, against a service.
+func ownProcess(t *testing.T, home, base, token string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("evalrouter")
 	if err != nil {
@@ -117,13 +117,13 @@ func TestNoUpdateCheck_UPD07_G4(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HTTPS_PROXY=" + proxy.URL, "HTTP_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "http_proxy=" + proxy.URL}
 	for _, line := range []string{"--version", "catalog", "status --json", "credits", "run arithmetic --model practice.solver-80 --sample 3 --max-cost 1 --yes", "options", "help"} {
-		output(t, process(t, home, f.URL, f.Token, env, strings.Fields(line)...))
+		output(t, ownProcess(t, home, f.URL, f.Token, env, strings.Fields(line)...))
 	}
 	if asked.Load() != 0 {
 		t.Errorf("%d requests went elsewhere", asked.Load())
 	}
 	// The proxy is one that would have seen them.
-	process(t, home, "https://eval.example", f.Token, append(env, "NO_PROXY="), "credits").Run()
+	ownProcess(t, home, "https://eval.example", f.Token, append(env, "NO_PROXY="), "credits").Run()
 	if asked.Load() == 0 {
 		t.Error("the proxy sees nothing, so that nothing was tested")
 	}
@@ -147,7 +147,7 @@ func TestLegacyEstimate_QUO10(t *testing.T) {
 	home := t.TempDir()
 	run := []string{"run", "arithmetic", "--model", "practice.solver-80", "--sample", "3", "--max-cost", "1"}
 	for _, args := range [][]string{append(run, "--dry-run"), append(run, "--dry-run", "--json"), append(run, "--yes")} {
-		cmd := process(t, home, base, f.Token, nil, args...)
+		cmd := ownProcess(t, home, base, f.Token, nil, args...)
 		out, err := cmd.CombinedOutput()
 		if err != nil || bytes.Contains(out, []byte("987")) || bytes.Contains(bytes.ToLower(out), []byte("estimate")) {
 			t.Errorf("%v: %v\n%s", args, err, out)
@@ -179,7 +179,7 @@ func TestInterruptedExport_EXP16(t *testing.T) {
 			}))
 			defer srv.Close()
 			home := t.TempDir()
-			cmd := process(t, home, srv.URL, "erk_k", nil, "export", "12345678-1234-4234-8234-123456789012", "--output", "out.json")
+			cmd := ownProcess(t, home, srv.URL, "erk_k", nil, "export", "12345678-1234-4234-8234-123456789012", "--output", "out.json")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestRacingExports(t *testing.T) {
 	t.Parallel()
 	f := fakeService(t)
 	home := t.TempDir()
-	id := strings.TrimSpace(output(t, process(t, home, f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "3", "--max-cost", "1", "--yes", "--jq", ".id")))
+	id := strings.TrimSpace(output(t, ownProcess(t, home, f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "3", "--max-cost", "1", "--yes", "--jq", ".id")))
 	out := filepath.Join(home, "out")
 	if err := os.Mkdir(out, 0o700); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRacingExports(t *testing.T) {
 	paths := make([]string, 20)
 	var wg sync.WaitGroup
 	for i := range paths {
-		cmd := process(t, home, f.URL, f.Token, nil, "export", id, "--output", "out", "--jq", ".files[0].path")
+		cmd := ownProcess(t, home, f.URL, f.Token, nil, "export", id, "--output", "out", "--jq", ".files[0].path")
 		wg.Go(func() {
 			b, err := cmd.Output()
 			if err != nil {
@@ -253,7 +253,7 @@ func TestListFlags_LST05_LST06_LST08_LST09_LST10_LST12_LST13(t *testing.T) {
 			}
 		}
 		f := fakeService(t)
-		out := output(t, process(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(list+" --json")...))
+		out := output(t, ownProcess(t, t.TempDir(), f.URL, f.Token, nil, strings.Fields(list+" --json")...))
 		if !strings.HasPrefix(out, `{"data":[`) || strings.Count(out, "\n") != 1 {
 			t.Errorf("%s --json: %s", list, out)
 		}

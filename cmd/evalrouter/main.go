@@ -13,13 +13,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/local"
 	"github.com/evalrouter/evalrouter/lib/plain"
+	"github.com/evalrouter/evalrouter/lib/process"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
@@ -67,7 +67,7 @@ func evalrouter() int {
 // commands, over the same terminal.
 func newApp(t *term.Term) *command.App {
 	a := &command.App{
-		Term: t, Version: version(), Began: time.Now(), Now: time.Now, Sleep: sleep, Chance: rand.Float64,
+		Term: t, Version: process.Version(), Began: time.Now(), Now: time.Now, Sleep: process.Sleep, Chance: rand.Float64,
 		Vault: vault, FindBinary: findBinary, Exec: replaceProcess, Start: startProgram, Environ: os.Environ,
 	}
 	a.Shell = func() error { return session(a) }
@@ -106,14 +106,6 @@ func tree(a *command.App) *argv.Command {
 	return root
 }
 
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
-}
-
 func findBinary(name string) (string, error) {
 	return local.FindProgram(name, os.Executable, exec.LookPath)
 }
@@ -126,15 +118,4 @@ func startProgram(name string, args ...string) error {
 		return err
 	}
 	return cmd.Process.Release()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

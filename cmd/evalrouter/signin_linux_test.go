@@ -84,7 +84,7 @@ func TestWaitsForSetup_AUT05(t *testing.T) {
 func TestProduction_AUT10(t *testing.T) {
 	t.Parallel()
 	for line, env := range map[string]string{"login --no-browser --timeout 5": "X=", "status --timeout 5": "EVALROUTER_API_KEY=erk_k"} {
-		cmd := process(t, t.TempDir(), "https://unused.example", "", []string{"HTTPS_PROXY=http://127.0.0.1:1", env}, strings.Fields(line)...)
+		cmd := ownProcess(t, t.TempDir(), "https://unused.example", "", []string{"HTTPS_PROXY=http://127.0.0.1:1", env}, strings.Fields(line)...)
 		cmd.Args = append(cmd.Args[:1], cmd.Args[4:]...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs

@@ -18,7 +18,7 @@ import (
 func signedHome(t *testing.T, f *apitest.Fake) string {
 	t.Helper()
 	home := t.TempDir()
-	output(t, process(t, home, f.URL, "", nil, "login", "--no-browser"))
+	output(t, ownProcess(t, home, f.URL, "", nil, "login", "--no-browser"))
 	return home
 }
 
@@ -65,7 +65,7 @@ func TestRacingRefresh_AUT15(t *testing.T) {
 		var all sync.WaitGroup
 		for range crowd {
 			all.Go(func() {
-				cmd := process(t, home, f.URL, "", nil, "whoami", "--jq", ".account.email")
+				cmd := ownProcess(t, home, f.URL, "", nil, "whoami", "--jq", ".account.email")
 				var errs bytes.Buffer
 				cmd.Stderr = &errs
 				if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "dana@example.org" {
@@ -93,7 +93,7 @@ func TestKilledRefresh_AUT15(t *testing.T) {
 	kills := *refreshKills
 	for n := 1; n <= kills; n++ {
 		expire(t, home)
-		cmd := process(t, home, f.URL, "", nil, "whoami")
+		cmd := ownProcess(t, home, f.URL, "", nil, "whoami")
 		given, dead := make(chan struct{}), make(chan struct{})
 		f.OnToken(func() { // the pair is made, and its answer waits
 			close(given)
@@ -114,7 +114,7 @@ func TestKilledRefresh_AUT15(t *testing.T) {
 		if f.Rotations() != n {
 			t.Fatalf("kill %d: %d rotations before the process died", n, f.Rotations())
 		}
-		output(t, process(t, home, f.URL, "", nil, "whoami"))
+		output(t, ownProcess(t, home, f.URL, "", nil, "whoami"))
 		if f.Rotations() != n || f.SignedIn() != 1 {
 			t.Fatalf("kill %d: %d rotations, %d signed in", n, f.Rotations(), f.SignedIn())
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/daemon"
+	"github.com/evalrouter/evalrouter/lib/process"
 )
 
 // gcPercent trades memory for time: a run streams, so the live heap is small and
@@ -28,14 +29,6 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(daemon.Run(context.Background(), os.Args[1:], daemon.System{
-		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: version(), Signals: signals,
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: process.Version(), Signals: signals,
 	}))
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.0.0-dev"
 }

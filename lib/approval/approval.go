@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,15 +132,14 @@ func (b *Book) read(quoteID string) (a Approval, err error) {
 	if !flow.WholeID(quoteID) {
 		return a, fs.ErrNotExist
 	}
-	f, err := os.Open(b.path(quoteID))
+	info, err := os.Lstat(b.path(quoteID))
 	if err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return a, errors.Join(errors.New("it is not a file of an approval's size"), err)
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return a, errors.New("it is not a file of an approval's size")
 	}
-	data, err := io.ReadAll(f)
+	data, err := os.ReadFile(b.path(quoteID))
 	if err != nil {
 		return a, err
 	}

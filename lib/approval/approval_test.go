@@ -78,6 +78,7 @@ func TestCheck(t *testing.T) {
 		{name: "a file of another quote", damage: func(s string) string { return strings.Replace(s, "5d0c", "0000", 1) }},
 		{name: "a file of another form", damage: func(s string) string { return strings.Replace(s, approval.Schema, "x", 1) }},
 		{name: "half a file", damage: func(s string) string { return s[:len(s)/2] }},
+		{name: "a link", damage: func(string) string { return "" }},
 		{name: "a huge file", damage: func(s string) string { return s + strings.Repeat(" ", 1<<20) }},
 	}
 	for _, tt := range tests {
@@ -102,6 +103,13 @@ func TestCheck(t *testing.T) {
 				}
 				if err := os.WriteFile(path, []byte(tt.damage(string(text))), 0o600); err != nil {
 					t.Fatal(err)
+				}
+				if tt.name == "a link" { // to a good approval elsewhere
+					other := filepath.Join(dir, "other.json")
+					err := errors.Join(os.WriteFile(other, text, 0o600), os.Remove(path), os.Symlink(other, path))
+					if err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			if err := b.Check(q); !errors.Is(err, api.ApprovalRequired) {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // Error is a refusal that was decided on this side of the network.
@@ -57,8 +58,8 @@ func Typed(s string) string {
 
 func looksSecret(s string) bool {
 	low := strings.ToLower(s)
-	for _, p := range []string{"sk-", "sk_", "pk-", "erk_", "ers_", "eri_", "hf_", "gsk_", "xai-", "ghp_", "bearer "} {
-		if strings.Contains(low, p) {
+	for _, p := range append(plain.KeyBeginnings(), "bearer ") {
+		if strings.Contains(low, strings.ToLower(p)) {
 			return true
 		}
 	}

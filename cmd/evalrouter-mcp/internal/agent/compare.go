@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -62,11 +61,25 @@ func member(ctx context.Context, c *evalrouter.Client, id string) (m comparison.
 	return m, err
 }
 
+// export reads an export as it comes; none is held whole.
 func export(ctx context.Context, c *evalrouter.Client, id, format, kind string, read func(io.Reader) error) (api.ComparedSource, error) {
-	var b bytes.Buffer
-	info, err := c.Runs.Export(ctx, id, evalrouter.ExportQuery{Format: format}, &b)
-	if err != nil {
-		return api.ComparedSource{}, err
+	in, out := io.Pipe()
+	var info evalrouter.ExportInfo
+	var sent error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		info, sent = c.Runs.Export(ctx, id, evalrouter.ExportQuery{Format: format}, out)
+		_ = out.CloseWithError(sent) // it never fails
+	}()
+	err := read(in)
+	if err == nil {
+		_, err = io.Copy(io.Discard, in) // what stands behind counts for the hash
 	}
-	return api.ComparedSource{Path: id + "." + kind, SHA256: info.SHA256, Bytes: info.Bytes, Kind: kind}, read(&b)
+	_ = in.CloseWithError(err)
+	<-done
+	if sent != nil && (err == nil || errors.Is(err, sent)) {
+		return api.ComparedSource{}, sent
+	}
+	return api.ComparedSource{Path: id + "." + kind, SHA256: info.SHA256, Bytes: info.Bytes, Kind: kind}, err
 }

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,28 +12,9 @@ import (
 // sends fills a form in: it looks for the page's token and posts the fields.
 func (s *surfer) sends(page, path string, v url.Values) (int, string) {
 	s.t.Helper()
-	_, text, _ := s.page(page)
-	m := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(text)
-	if m == nil {
-		s.t.Fatalf("%s has no form:\n%s", page, text)
-	}
-	v.Set("form", m[1])
-	req, err := http.NewRequest("POST", s.base+path, strings.NewReader(v.Encode()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", s.base)
-	res, err := s.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res.StatusCode, string(b)
+	v.Set("form", s.form(page))
+	status, text, _ := s.posts(path, "application/x-www-form-urlencoded", strings.NewReader(v.Encode()))
+	return status, text
 }
 
 // brings sends a trace of an agent as an exporter does, and one whose texts try

@@ -26,17 +26,44 @@ func bundled(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// brings sends the form of the page with a file, and gives the page it leads to.
-func (s *surfer) brings(path, file string, content []byte, more map[string]string) (status int, text, at string) {
+// form is what a form of a page carries.
+func (s *surfer) form(path string) string {
 	s.t.Helper()
 	_, page, _ := s.page(path)
-	form := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(page)
-	if form == nil {
+	m := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(page)
+	if m == nil {
 		s.t.Fatalf("%s has no form:\n%s", path, page)
 	}
+	return m[1]
+}
+
+// posts sends a form as a browser does, and gives the page it leads to.
+func (s *surfer) posts(path, kind string, body io.Reader) (status int, text, at string) {
+	s.t.Helper()
+	req, err := http.NewRequest("POST", s.base+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("Origin", s.base)
+	res, err := s.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(b), res.Request.URL.Path
+}
+
+// brings sends the form of the page with a file.
+func (s *surfer) brings(path, file string, content []byte, more map[string]string) (status int, text, at string) {
+	s.t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	more["form"] = form[1]
+	more["form"] = s.form(path)
 	for k, v := range more {
 		if err := w.WriteField(k, v); err != nil {
 			s.t.Fatal(err)
@@ -52,22 +79,7 @@ func (s *surfer) brings(path, file string, content []byte, more map[string]strin
 	if err := w.Close(); err != nil {
 		s.t.Fatal(err)
 	}
-	req, err := http.NewRequest("POST", s.base+path, &b)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", w.FormDataContentType())
-	req.Header.Set("Origin", s.base)
-	res, err := s.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res.StatusCode, string(answer), res.Request.URL.Path
+	return s.posts(path, w.FormDataContentType(), &b)
 }
 
 // TestBring: a person brings a package on a page. What cannot be used is said, and
@@ -116,32 +128,52 @@ func TestBring(t *testing.T) {
 	if l.asks(t, token, "GET", "/v1/benchmarks", nil, &own); len(own.Data) != 1 || own.Data[0].Name != "Sums of Ada" {
 		t.Errorf("made %+v", own.Data)
 	}
-	stranger := newSurfer(t, l.base)
-	if status, text, at := stranger.brings("/login", "mine.zip", good, map[string]string{"rights": "yes"}); at != "/login" || status == 200 && strings.Contains(text, "Sums") {
-		t.Errorf("a stranger is answered %d at %s", status, at)
+	var sources api.Page[api.BenchmarkSource]
+	if l.asks(t, token, "GET", "/v1/benchmark-sources?status=completed", nil, &sources); len(sources.Data) != 1 {
+		t.Errorf("kept %d times: %+v", len(sources.Data), sources.Data)
 	}
-	if status, _, at := strangerBrings(t, stranger, path, good); at != "/login" || status != 200 {
+	if got := l.asks(t, token, "POST", "/v1/benchmarks/"+own.Data[0].ProfileID+"/archive", nil, nil); got != 200 {
+		t.Fatalf("the archive is answered %d", got)
+	}
+	if status, text, _ := s.brings(path, "again.zip", good, map[string]string{"rights": "yes", "name": "Sums of Ada"}); status != 422 || !strings.Contains(text, "and archived. Nothing was made") {
+		t.Errorf("after the archive: answered %d:\n%s", status, text)
+	}
+	if status, _, at := newSurfer(t, l.base).posts(path, "multipart/form-data; boundary=x", bytes.NewReader(good)); at != "/login" || status != 200 {
 		t.Errorf("a stranger's file is answered %d at %s", status, at)
 	}
 }
 
-// strangerBrings sends a file without a session.
-func strangerBrings(t *testing.T, s *surfer, path string, content []byte) (int, string, string) {
-	t.Helper()
-	req, err := http.NewRequest("POST", s.base+path, bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
+// TestBring_FilesAtOnce: what lies on the disk while forms are read is bounded.
+func TestBring_FilesAtOnce(t *testing.T) {
+	t.Parallel()
+	l := startPosted(t)
+	s := newSurfer(t, l.base)
+	workspace, _ := l.member(t, s, "ada@example.org")
+	path := "/benchmarks/bring?workspace=" + workspace
+	var slow []*io.PipeWriter
+	done := make(chan struct{})
+	for range 4 {
+		r, w := io.Pipe()
+		slow = append(slow, w)
+		go func() {
+			s.posts(path, "multipart/form-data; boundary=x", r)
+			done <- struct{}{}
+		}()
+		if _, err := w.Write([]byte("--x\r\n")); err != nil { // the request has begun
+			t.Fatal(err)
+		}
 	}
-	req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-	req.Header.Set("Origin", s.base)
-	res, err := s.Do(req)
-	if err != nil {
-		t.Fatal(err)
+	until(t, l, "the refusal of a fifth", func() bool {
+		status, text, _ := s.posts(path, "multipart/form-data; boundary=x", strings.NewReader("--x--\r\n"))
+		return status == 429 && strings.Contains(text, "Other files are being sent")
+	})
+	for _, w := range slow {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-done
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
+	if status, _, _ := s.brings(path, "mine.zip", bundled(t), map[string]string{"rights": "yes"}); status != 200 {
+		t.Errorf("afterwards a file is answered %d", status)
 	}
-	return res.StatusCode, string(b), res.Request.URL.Path
 }

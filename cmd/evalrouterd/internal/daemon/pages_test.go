@@ -310,28 +310,8 @@ func (l *living) enters(t *testing.T, s *surfer, mail string) {
 	t.Helper()
 	form := func(path string, v url.Values) string {
 		t.Helper()
-		_, text, _ := s.page(path)
-		m := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(text)
-		if m == nil {
-			t.Fatalf("%s has no form:\n%s", path, text)
-		}
-		v.Set("form", m[1])
-		req, err := http.NewRequest("POST", l.base+path, strings.NewReader(v.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Origin", l.base)
-		res, err := s.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+		_, text := s.sends(path, path, v)
+		return text
 	}
 	form("/register", url.Values{"email": {mail}, "name": {"Ada"}, "password": {browserPassword}})
 	run(t, "accounts", "approve", mail, "--data", l.dir).ok(t)

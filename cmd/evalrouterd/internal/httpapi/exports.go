@@ -303,15 +303,18 @@ func (s *Server) samples(ctx context.Context, e ended) iter.Seq2[api.ExportSampl
 // one sample a line.
 func (s *Server) writeFull(ctx context.Context, e ended, run api.Export, chain *api.ChainExport, out io.Writer) error {
 	var record any = run
+	end := `,"samples":[]}` // samples stand last in both records
 	if chain != nil {
-		record = chain
+		record, end = chain, "}" // which leaves out empty ones
 	}
 	head, err := marshal(record)
 	if err != nil {
 		return err
 	}
-	// The samples stand last in both records, and a chain leaves out empty ones.
-	head = bytes.TrimSuffix(bytes.TrimSuffix(head, []byte("}")), []byte(`,"samples":[]`))
+	head, ok := bytes.CutSuffix(head, []byte(end))
+	if !ok {
+		return fmt.Errorf("write export: the record does not end with its samples")
+	}
 	w := bufio.NewWriterSize(out, 64<<10)
 	w.Write(head)
 	w.WriteString(`,"samples":[`)

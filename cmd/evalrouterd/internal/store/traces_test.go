@@ -320,6 +320,24 @@ func TestTraces_ListsByEveryFilter(t *testing.T) {
 	})
 }
 
+// A name in letters that SQLite does not fold is found also in a trace that was
+// there before names were folded.
+func TestTraces_NamesFoldedByTheMigration(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		st := d.agents()
+		d.write(st, arrival("a", core.Span{ID: "r", Kind: core.SpanAgent, Name: "Öl", Status: core.TraceOK, Start: 1, End: 2}))
+		d.must(d.raw.Exec(`UPDATE traces SET folded = lower(name)`))
+		for _, name := range []string{"Öl", "öl"} {
+			page, err := st.List(context.Background(), scope, traces.Filter{Name: name}, nil, 2)
+			d.check(err)
+			if found := len(page) == 1; found != (name == "Öl") {
+				t.Errorf("%s: %d traces", name, len(page))
+			}
+		}
+	})
+}
+
 func TestTraces_GoWithAllOfTheirContent(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {

@@ -92,6 +92,8 @@ type Server struct {
 	secure bool
 	cross  *http.CrossOriginProtection
 	pages  map[string]*template.Template
+	// reading holds one for each form with a file that is read.
+	reading chan struct{}
 }
 
 // page is a handler. What it returns is shown, and logged where it is no
@@ -104,7 +106,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, mux: http.NewServeMux(), host: u.Host, secure: u.Scheme == "https", cross: http.NewCrossOriginProtection()}
+	s := &Server{o: o, mux: http.NewServeMux(), host: u.Host, secure: u.Scheme == "https", cross: http.NewCrossOriginProtection(), reading: make(chan struct{}, filesAtOnce)}
 	if err := s.cross.AddTrustedOrigin(o.Origin); err != nil {
 		return nil, err
 	}
@@ -172,11 +174,20 @@ func policy(forms ...string) string {
 // scripted lets the scripts of this service run too, and ask this service.
 const scripted = "; script-src 'self'; connect-src 'self'"
 
+// filesAtOnce bounds the forms with a file that are read at a time, and with them
+// what lies on the disk meanwhile.
+const filesAtOnce = 4
+
 // maxForm bounds a form.
 const maxForm = 32 << 10
 
 func (s *Server) serve(rt Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if r.MultipartForm != nil {
+				_ = r.MultipartForm.RemoveAll() // the system clears its own folder
+			}
+		}()
 		defer s.caught(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy())
@@ -201,9 +212,6 @@ func (s *Server) serve(rt Route) http.HandlerFunc {
 		}
 		if err == nil {
 			err = rt.page(w, r, v)
-		}
-		if r.MultipartForm != nil {
-			_ = r.MultipartForm.RemoveAll() // the system clears its own folder
 		}
 		if err != nil && !errors.Is(err, errAnswered) {
 			s.fail(w, r, v, err)
@@ -238,9 +246,17 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, v *visitor, rt Ro
 		if err := s.cross.Check(r); err != nil {
 			return errForged
 		}
-		if rt.File > 0 && !v.in { // a stranger's file is not read
-			s.toLogin(w, r, false)
-			return errAnswered
+		if rt.File > 0 {
+			if !v.in { // a stranger's file is not read
+				s.toLogin(w, r, false)
+				return errAnswered
+			}
+			select {
+			case s.reading <- struct{}{}:
+				defer func() { <-s.reading }()
+			default:
+				return core.Refuse(identity.TooOften, "Other files are being sent right now. Nothing was done. Try again in a minute.")
+			}
 		}
 		if err := readForm(w, r, rt.File); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -90,8 +91,12 @@ func (s *Store) List(ctx context.Context, sc core.Scope, f Filter, after *Place,
 	if f.Status != "" {
 		add(`status`+alone, f.Status)
 	}
-	if f.Name != "" {
+	switch {
+	case f.Name == "":
+	case strings.IndexFunc(f.Name, func(r rune) bool { return r > unicode.MaxASCII }) < 0:
 		add(`folded = ? AND name = ?`, strings.ToLower(f.Name), f.Name)
+	default: // names that were there before they were folded were folded by SQLite, which knows ASCII only
+		add(`name = ?`, f.Name)
 	}
 	if f.Query != "" {
 		add(`folded LIKE ? ESCAPE '!'`, "%"+like(strings.ToLower(f.Query))+"%")

@@ -151,6 +151,9 @@ func (h *Handlers) source(ctx context.Context, sc core.Scope, f multipart.File, 
 		return src, "", fmt.Errorf("read the file of a form again: %w", err)
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
+	if src, ok, err := h.there(ctx, sc, sum); ok || err != nil {
+		return src, sum, err
+	}
 	src, err = h.Service.Begin(ctx, sc, byob.NewSource{FileName: fileName(head.Filename), Format: core.FormatPackage, Bytes: size, SHA256: sum})
 	if err != nil {
 		return src, "", err
@@ -160,6 +163,17 @@ func (h *Handlers) source(ctx context.Context, sc core.Scope, f multipart.File, 
 		err = refuse("The file cannot be used: %s (%s). Nothing was made.", plain.Line(src.Reason), src.Error)
 	}
 	return src, sum, err
+}
+
+// there is a source with the same bytes, of which a form that was sent again, or
+// that nobody saw the answer to, makes the same benchmark.
+func (h *Handlers) there(ctx context.Context, sc core.Scope, sum string) (core.DataSource, bool, error) {
+	all, err := h.Service.Sources.Sources(ctx, sc, core.SourceCompleted, nil, core.MaxSources)
+	i := slices.IndexFunc(all, func(s core.DataSource) bool { return s.SHA256 == sum && s.Format == core.FormatPackage })
+	if err != nil || i < 0 {
+		return core.DataSource{}, false, err
+	}
+	return all[i], true, nil
 }
 
 // once makes the benchmark of a package under a name, one time.
@@ -175,7 +189,11 @@ func (h *Handlers) once(ctx context.Context, sc core.Scope, src core.DataSource,
 	if err := json.Unmarshal(got.Body, &made); err != nil {
 		return "", fmt.Errorf("read what was made: %w", err)
 	}
-	return made, nil
+	b, err := h.Service.Benchmarks.Benchmark(ctx, sc, made)
+	if err == nil && b.ArchivedAt != 0 {
+		err = refuse("This very benchmark was made before, as %s, and archived. Nothing was made. Give it another name.", made)
+	}
+	return made, err
 }
 
 // fileName is a name that a source may have: what a browser sends is the name of
