@@ -46,7 +46,7 @@ func TestStop(t *testing.T) {
 			}
 			x.Press(kit.Enter)
 			x.Until("Live run")
-			w.step()
+			w.release()
 			x.Until("▸ Result")
 			x.Wants("cancelled")
 			x.Lacks("Stop the run")
@@ -59,7 +59,7 @@ func TestStop(t *testing.T) {
 			x.Press(kit.Enter, kit.Enter)
 			x.Until("Interim")
 			w.clock.Advance(slow().TaskTime)
-			w.step()
+			w.release()
 			x.Until("All members have ended")
 			x.Wants("cancelled")
 			x.Lacks("Stop the group")

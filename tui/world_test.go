@@ -81,8 +81,20 @@ func newWorld(t *testing.T, o apitest.Options) *world {
 // atOnce is a pause of a client: none.
 func atOnce(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// step lets a watcher that is held make its next pause.
-func (w *world) step() { w.gate <- struct{}{} }
+// step lets a watcher that is held make its next pause. It is for a moment at
+// which somebody is watching for certain; where a watcher may have ended
+// already, release is.
+func (w *world) step() {
+	w.t.Helper()
+	select {
+	case w.gate <- struct{}{}:
+	case <-time.After(20 * time.Second):
+		w.t.Fatal("nobody is watching who could make a pause")
+	}
+}
+
+// release lets all pauses pass from now on.
+func (w *world) release() { close(w.gate) }
 
 // hold stops watchers at their pauses, so that frames of what goes on are of one
 // moment.

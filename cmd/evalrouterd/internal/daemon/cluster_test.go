@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -291,8 +292,8 @@ func TestCluster_Refusals(t *testing.T) {
 	c := newCrew(t)
 	env := []string{"EVALROUTERD_DATABASE_URL=" + c.address}
 	password := strings.Replace(c.address, "postgres://", "postgres://", 1)
-	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, "address"), []byte(c.address), 0o644); err != nil {
+	readable := filepath.Join(t.TempDir(), "address")
+	if err := os.WriteFile(readable, []byte(c.address), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	wrong := t.TempDir()
@@ -300,20 +301,21 @@ func TestCluster_Refusals(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		args []string
+		data string // empty is a directory of its own
 		code string
 	}{
-		{"a password among the arguments", []string{"serve", "--data", other, "--database", password}, "secret_in_arguments"},
-		{"a file that others can read", []string{"serve", "--data", other, "--database-file", filepath.Join(other, "address")}, "others can read it"},
-		{"not an address", []string{"audit", "--data", other, "--database", "mysql://x/y"}, "invalid_input"},
-		{"a worker of its own", []string{"serve", "--data", other, "--role", "worker"}, "needs a PostgreSQL"},
-		{"no such role", []string{"serve", "--data", other, "--role", "boss"}, "invalid_input"},
-		{"no master key", []string{"serve", "--data", other, "--addr", "127.0.0.1:0"}, "master_key_missing"},
-		{"another master key", []string{"serve", "--data", wrong, "--addr", "127.0.0.1:0"}, "master_key_wrong"},
-		{"nobody there", []string{"serve", "--data", other, "--database", "postgres://nobody@127.0.0.1:1/x"}, "database_unreachable"},
+		{"a password among the arguments", []string{"serve", "--database", password}, "", "secret_in_arguments"},
+		{"a file that others can read", []string{"serve", "--database-file", readable}, "", "others can read it"},
+		{"not an address", []string{"audit", "--database", "mysql://x/y"}, "", "invalid_input"},
+		{"a worker of its own", []string{"serve", "--role", "worker"}, "", "needs a PostgreSQL"},
+		{"no such role", []string{"serve", "--role", "boss"}, "", "invalid_input"},
+		{"no master key", []string{"serve", "--addr", "127.0.0.1:0"}, "", "master_key_missing"},
+		{"another master key", []string{"serve", "--addr", "127.0.0.1:0"}, wrong, "master_key_wrong"},
+		{"nobody there", []string{"serve", "--database", "postgres://nobody@127.0.0.1:1/x"}, "", "database_unreachable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := program(t, tt.args...)
+			cmd := program(t, append(tt.args, "--data", cmp.Or(tt.data, t.TempDir()))...)
 			if tt.name != "a worker of its own" {
 				cmd.Env = append(cmd.Env, env...)
 			}
