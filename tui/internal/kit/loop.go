@@ -89,7 +89,7 @@ func (l *Loop) Begin(ctx context.Context, first any, above ...any) {
 	for _, to := range above {
 		tasks = append(tasks, l.Stack.Open(to)...)
 	}
-	l.Paint()
+	l.Term.Paint(l.Stack.View()) // and no more than once: Paint, which follows, tells the screen
 	if l.Host.Painted != nil {
 		l.Host.Painted()
 	}
@@ -104,6 +104,9 @@ func (l *Loop) End() {
 
 // Send gives a message to a screen, or an input event to whoever it concerns.
 func (l *Loop) Send(id int, m Msg) {
+	if to, ok := m.(Resize); ok {
+		l.Term.Resized(to)
+	}
 	if p, ok := m.(Mouse); ok {
 		if p.Kind == Click && l.down {
 			p.Kind = Drag

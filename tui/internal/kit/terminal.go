@@ -105,33 +105,47 @@ func (t *Terminal) Size() Resize {
 	return Resize{W: w, H: h}
 }
 
-// Paint shows a frame. Cells that did not change are not sent, and a frame
-// without a change sends nothing.
+// Paint shows a frame, which must not be drawn into from then on. Cells that did
+// not change are not sent, and a frame without a change sends nothing. A whole
+// frame begins by clearing the screen, after which its empty cells stand there: of
+// a large terminal they are most.
 func (t *Terminal) Paint(c Canvas) {
 	all := t.last == nil || c.w != t.w || c.h != t.h
 	changed := all || c.g.cx != t.cx || c.g.cy != t.cy
 	if all {
 		t.screen.Clear()
+		t.screen.LockRegion(0, 0, c.w, c.h, true) // which leaves cells as the clearing left them
 	}
 	for i, cell := range c.g.cells {
-		if !all && t.last[i] == cell {
+		before := empty
+		if !all {
+			before = t.last[i]
+		}
+		if before == cell {
 			continue
 		}
 		changed = true
+		x, y := i%c.w, i/c.w
+		if before == empty {
+			t.screen.LockRegion(x, y, 1, 1, false)
+		}
 		if cell.Text == "" {
 			continue // the character on the left covers it
 		}
-		r := []rune(cell.Text)
-		t.screen.SetContent(i%c.w, i/c.w, r[0], r[1:], t.theme.style(cell.Role))
+		t.screen.Put(x, y, cell.Text, t.theme.style(cell.Role))
 	}
 	if !changed {
 		return
 	}
-	t.last, t.w, t.h, t.cx, t.cy = append(t.last[:0], c.g.cells...), c.w, c.h, c.g.cx, c.g.cy
+	t.last, t.w, t.h, t.cx, t.cy = c.g.cells, c.w, c.h, c.g.cx, c.g.cy
 	if t.cx < 0 {
 		t.screen.HideCursor()
 	} else {
 		t.screen.ShowCursor(t.cx, t.cy)
+	}
+	if all {
+		t.screen.Sync() // clears, and draws in the same write
+		return
 	}
 	t.screen.Show()
 }
@@ -140,9 +154,14 @@ func (t *Terminal) Paint(c Canvas) {
 func (t *Terminal) Copy(text string) { t.screen.SetClipboard([]byte(text)) }
 
 // Redraw sends everything with the next frame.
-func (t *Terminal) Redraw() {
-	t.last = nil
-	t.screen.Sync()
+func (t *Terminal) Redraw() { t.last = nil }
+
+// Resized is told of every size that the terminal had: one that it has again may
+// have cut off what stood there.
+func (t *Terminal) Resized(to Resize) {
+	if to.W != t.w || to.H != t.h {
+		t.Redraw()
+	}
 }
 
 // Suspended gives the terminal back while do runs.
@@ -157,7 +176,6 @@ func (t *Terminal) Suspended(do func() error) error {
 		return fmt.Errorf("take the terminal again: %w", again)
 	}
 	t.modes()
-	t.screen.Sync()
 	return err
 }
 

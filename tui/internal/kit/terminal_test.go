@@ -22,11 +22,22 @@ type tty struct {
 	stopped chan struct{}
 	once    sync.Once
 	raw     bool
+	w, h    int
 }
 
-func newTTY() *tty { return &tty{in: make(chan []byte, 8), stopped: make(chan struct{})} }
+func newTTY() *tty { return &tty{in: make(chan []byte, 8), stopped: make(chan struct{}), w: 80, h: 24} }
 
-func (t *tty) Start() error { t.mu.Lock(); defer t.mu.Unlock(); t.raw = true; return nil }
+func (t *tty) Start() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.raw = true
+	select {
+	case <-t.stopped: // it was given back before
+		t.stopped, t.once = make(chan struct{}), sync.Once{}
+	default:
+	}
+	return nil
+}
 func (t *tty) Stop() error  { t.mu.Lock(); defer t.mu.Unlock(); t.raw = false; return nil }
 func (t *tty) Drain() error { t.once.Do(func() { close(t.stopped) }); return nil }
 func (t *tty) Close() error { return nil }
@@ -34,14 +45,25 @@ func (t *tty) Close() error { return nil }
 func (t *tty) NotifyResize(func()) {}
 
 func (t *tty) WindowSize() (tcell.WindowSize, error) {
-	return tcell.WindowSize{Width: 80, Height: 24}, nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return tcell.WindowSize{Width: t.w, Height: t.h}, nil
+}
+
+func (t *tty) size(w, h int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.w, t.h = w, h
 }
 
 func (t *tty) Read(b []byte) (int, error) {
+	t.mu.Lock()
+	stopped := t.stopped
+	t.mu.Unlock()
 	select {
 	case in := <-t.in:
 		return copy(b, in), nil
-	case <-t.stopped:
+	case <-stopped:
 		return 0, nil
 	}
 }
