@@ -128,7 +128,7 @@ func resting(dir, program string, _ int) error {
 			return err
 		}
 		if _, err = x.until(place.shows); err == nil && place.at != "" {
-			_, err = x.press("\r", "Leaving this page")
+			_, _, err = x.press("\r", "Leaving this page")
 		}
 		if err != nil {
 			return errors.Join(err, x.leave())
@@ -165,23 +165,21 @@ func scrolling(dir, program string, n int) error {
 	if _, err := x.until("100000 of 100000", "100,000 of 100,000"); err != nil {
 		return err
 	}
-	var moved, paged, typed, cleared []time.Duration
+	var moved, paged, typed, cleared keyTimes
 	for i := range n {
 		for _, k := range []struct {
 			keys string
-			into *[]time.Duration
+			into *keyTimes
 		}{{"\x1b[B", &moved}, {"\x1b[6~", &paged}, {string(rune('1' + i%9)), &typed}, {"\x15", &cleared}} {
-			d, err := x.press(k.keys, "")
-			if err != nil {
+			if err := k.into.add(x.press(k.keys, "")); err != nil {
 				return err
 			}
-			*k.into = append(*k.into, d)
 		}
 	}
-	spread("100,000 rows: Down to its frame", moved)
-	spread("100,000 rows: PgDn to its frame", paged)
-	spread("100,000 rows: a filter's letter to its frame", typed)
-	spread("100,000 rows: Ctrl+U to its frame", cleared)
+	moved.print("100,000 rows: Down to its frame")
+	paged.print("100,000 rows: PgDn to its frame")
+	typed.print("100,000 rows: a filter's letter to its frame")
+	cleared.print("100,000 rows: Ctrl+U to its frame")
 	fmt.Printf("%-46s peak RSS %.1f MiB\n", "100,000 rows", float64(peakNow(x.pid()))/(1<<20))
 	return nil
 }
@@ -204,18 +202,16 @@ func choosing(dir, program string, n int) error {
 	if _, err := x.until("arithmetic@1"); err != nil {
 		return err
 	}
-	if _, err := x.press("\r", "100000 of 100000"); err != nil {
+	if _, _, err := x.press("\r", "100000 of 100000"); err != nil {
 		return err
 	}
-	var marked []time.Duration
+	var marked keyTimes
 	for range n {
-		d, err := x.press(" ", "")
-		if err != nil {
+		if err := marked.add(x.press(" ", "")); err != nil {
 			return err
 		}
-		marked = append(marked, d)
 	}
-	spread("100,000 models of a run: Space to its frame", marked)
+	marked.print("100,000 models of a run: Space to its frame")
 	fmt.Printf("%-46s peak RSS %.1f MiB\n", "100,000 models of a run", float64(peakNow(x.pid()))/(1<<20))
 	return nil
 }
@@ -287,24 +283,22 @@ func flooding(dir, program string, n int) error {
 	if _, err := x.until("running"); err != nil {
 		return err
 	}
-	if _, err := x.press("\r", "Leaving this page"); err != nil {
+	if _, _, err := x.press("\r", "Leaving this page"); err != nil {
 		return err
 	}
 	x.watch(3 * time.Second)
 	cpuBefore, frames, began := cpuNow(x.pid()), x.frames, time.Now()
-	var took []time.Duration
+	var took keyTimes
 	for range n / 2 {
 		for _, k := range [][2]string{{"\x1bOP", "Keys everywhere"}, {"\x1bOP", "Leaving this page"}} {
-			d, err := x.press(k[0], k[1])
-			if err != nil {
+			if err := took.add(x.press(k[0], k[1])); err != nil {
 				return err
 			}
-			took = append(took, d)
 		}
 	}
 	x.watch(5 * time.Second)
 	span := time.Since(began).Seconds()
-	spread("1,000 events/s: F1 to its frame, and back", took)
+	took.print("1,000 events/s: F1 to its frame, and back")
 	fmt.Printf("%-46s CPU %.1f %% of one core, %.1f frames/s over %.0f s   peak RSS %.1f MiB\n", "1,000 events/s", 100*(cpuNow(x.pid())-cpuBefore)/span,
 		float64(x.frames-frames)/span, span, float64(peakNow(x.pid()))/(1<<20))
 	return nil
@@ -441,15 +435,29 @@ func (x *opened) until(texts ...string) (time.Time, error) {
 }
 
 // press types keys and gives the time to the end of the next frame, or of the
-// one with a text.
-func (x *opened) press(keys, text string) (time.Duration, error) {
+// one with a text, and the CPU time that the process used until then.
+func (x *opened) press(keys, text string) (took, used time.Duration, err error) {
 	x.watch(20 * time.Millisecond) // whatever is on its way
-	began := time.Now()
+	before, began := usedBy(x.pid()), time.Now()
 	if _, err := x.ctrl.WriteString(keys); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	at, err := x.until(text)
-	return at.Sub(began), err
+	return at.Sub(began), usedBy(x.pid()) - before, err
+}
+
+// keyTimes is how long keys took, and what they cost: on a busy machine most of
+// the former is waiting for others.
+type keyTimes struct{ took, used []time.Duration }
+
+func (k *keyTimes) add(took, used time.Duration, err error) error {
+	k.took, k.used = append(k.took, took), append(k.used, used)
+	return err
+}
+
+func (k *keyTimes) print(what string) {
+	spread(what, k.took)
+	spread("  CPU of the process until then", k.used)
 }
 
 // watch takes what comes for some time.

@@ -47,8 +47,15 @@ type Canvas struct {
 }
 
 // NewCanvas is an empty frame.
-func NewCanvas(w, h int) Canvas {
-	g := &grid{w: w, h: h, cells: make([]Cell, w*h), cx: -1, cy: -1}
+func NewCanvas(w, h int) Canvas { return Canvas{}.again(w, h) }
+
+// again is an empty frame in the memory of one that nobody looks at any more.
+func (c Canvas) again(w, h int) Canvas {
+	g := c.g
+	if g == nil || len(g.cells) != w*h {
+		g = &grid{cells: make([]Cell, w*h)}
+	}
+	g.w, g.h, g.cx, g.cy = w, h, -1, -1
 	for i := range g.cells {
 		g.cells[i] = empty
 	}

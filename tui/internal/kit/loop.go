@@ -89,7 +89,7 @@ func (l *Loop) Begin(ctx context.Context, first any, above ...any) {
 	for _, to := range above {
 		tasks = append(tasks, l.Stack.Open(to)...)
 	}
-	l.Term.Paint(l.Stack.View()) // and no more than once: Paint, which follows, tells the screen
+	l.show() // and no more than once: Paint, which follows, tells the screen
 	if l.Host.Painted != nil {
 		l.Host.Painted()
 	}
@@ -119,13 +119,15 @@ func (l *Loop) Send(id int, m Msg) {
 
 // Paint shows the frame, and tells a screen when it was shown first.
 func (l *Loop) Paint() {
-	l.Term.Paint(l.Stack.View())
+	l.show()
 	if top := l.Stack.Top(); top != l.shown && !l.Stack.covered() {
 		l.shown = top
 		l.perform(l.Stack.Handle(top, Shown{At: l.Host.Now()}))
-		l.Term.Paint(l.Stack.View())
+		l.show()
 	}
 }
+
+func (l *Loop) show() { l.Stack.spare = l.Term.Paint(l.Stack.View()) }
 
 // Done says that the workspace was left, and what broke if something did.
 func (l *Loop) Done() (bool, error) { return l.quit || l.fault != nil, l.fault }

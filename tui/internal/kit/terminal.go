@@ -15,9 +15,8 @@ const maxPaste = 64 << 10
 type Terminal struct {
 	screen tcell.Screen
 	theme  Theme
-	last   []Cell
-	w, h   int
-	cx, cy int
+	last   Canvas // the frame that is shown
+	anew   bool   // it may not be shown any more
 	pasted strings.Builder
 	inside bool // of a paste
 	keeper Keeper
@@ -93,7 +92,7 @@ func (t *Terminal) modes() {
 	t.screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
 	t.screen.EnablePaste()
 	t.screen.EnableFocus()
-	t.last = nil
+	t.anew = true
 }
 
 // Close gives the terminal back as it was. It may be called again.
@@ -108,16 +107,16 @@ func (t *Terminal) Size() Resize {
 	return Resize{W: w, H: h}
 }
 
-// Paint shows a frame, which must not be drawn into from then on. Cells that did
-// not change are not sent, and a frame without a change sends nothing. A whole
-// frame begins by clearing the screen, after which its empty cells stand there: of
-// a large terminal they are most.
-func (t *Terminal) Paint(c Canvas) {
+// Paint shows a frame, which must not be drawn into from then on, and gives one
+// that may be. Cells that did not change are not sent, and a frame without a change
+// sends nothing. A whole frame begins by clearing the screen, after which its empty
+// cells stand there: of a large terminal they are most.
+func (t *Terminal) Paint(c Canvas) (free Canvas) {
 	if t.gone {
-		return
+		return c
 	}
-	all := t.last == nil || c.w != t.w || c.h != t.h
-	changed := all || c.g.cx != t.cx || c.g.cy != t.cy
+	all := t.anew || c.w != t.last.w || c.h != t.last.h
+	changed := all || c.g.cx != t.last.g.cx || c.g.cy != t.last.g.cy
 	if all {
 		t.screen.Clear()
 		t.screen.LockRegion(0, 0, c.w, c.h, true) // which leaves cells as the clearing left them
@@ -125,7 +124,7 @@ func (t *Terminal) Paint(c Canvas) {
 	for i, cell := range c.g.cells {
 		before := empty
 		if !all {
-			before = t.last[i]
+			before = t.last.g.cells[i]
 		}
 		if before == cell {
 			continue
@@ -141,31 +140,32 @@ func (t *Terminal) Paint(c Canvas) {
 		t.screen.Put(x, y, cell.Text, t.theme.style(cell.Role))
 	}
 	if !changed {
-		return
+		return c
 	}
-	t.last, t.w, t.h, t.cx, t.cy = c.g.cells, c.w, c.h, c.g.cx, c.g.cy
-	if t.cx < 0 {
+	free, t.last, t.anew = t.last, c, false
+	if c.g.cx < 0 {
 		t.screen.HideCursor()
 	} else {
-		t.screen.ShowCursor(t.cx, t.cy)
+		t.screen.ShowCursor(c.g.cx, c.g.cy)
 	}
 	if all {
 		t.screen.Sync() // clears, and draws in the same write
-		return
+	} else {
+		t.screen.Show()
 	}
-	t.screen.Show()
+	return free
 }
 
 // Copy puts text on the terminal's clipboard.
 func (t *Terminal) Copy(text string) { t.screen.SetClipboard([]byte(text)) }
 
 // Redraw sends everything with the next frame.
-func (t *Terminal) Redraw() { t.last = nil }
+func (t *Terminal) Redraw() { t.anew = true }
 
 // Resized is told of every size that the terminal had: one that it has again may
 // have cut off what stood there.
 func (t *Terminal) Resized(to Resize) {
-	if to.W != t.w || to.H != t.h {
+	if to.W != t.last.w || to.H != t.last.h {
 		t.Redraw()
 	}
 }
