@@ -177,7 +177,7 @@ func TestPages_ScriptsPackagesFiles(t *testing.T) {
 	s.follow("sh", script("docs/skill/SKILL.md", "What you may always do", "RUN RUN", run+" "+second, "RUN", run))
 
 	s.ok("evalrouter-bench", "init", filepath.Join(s.home, "mine"), "--namespace", "acme", "--name", "mine")
-	contains(t, "a package", s.follow("sh", script("docs/private-benchmarks.md", "From a package")).stdout, `"byob-`)
+	contains(t, "a package", s.follow("sh", script("docs/private-benchmarks.md", "From a package")).stdout, "(byob-")
 	s.write("questions.csv", []byte("Number,Question,Answer\n1,What colour is grass?,green\n"))
 	source := strings.TrimSpace(s.ok("evalrouter", "benchmark", "upload", filepath.Join(s.home, "questions.csv"), "--jq", ".id").stdout)
 	slug, _, _ := strings.Cut(strings.TrimSpace(s.ok("evalrouter", "benchmark", "list", "--jq", ".data[0].profile_id").stdout), "@")
