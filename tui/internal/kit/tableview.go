@@ -25,7 +25,7 @@ func (t Table) View(c Canvas) {
 				c.Cursor(1, y+headRows)
 			}
 		}
-		t.line(c, y+headRows, cols, widths, t.rows.Row(t.shown[at]), role)
+		t.line(c, y+headRows, cols, widths, t.rows.Row(int(t.shown[at])), role)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/sample"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
-	"github.com/evalrouter/evalrouter/lib/plain"
 )
 
 // maxBody bounds a JSON request.
@@ -160,15 +160,5 @@ func encodeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// marshal is JSON without the escapes that only HTML needs, and with those
-// that a terminal needs: characters that move a cursor, hide or reorder text
-// stand as \u escapes. What the text says is unchanged.
-func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return plain.JSON(bytes.TrimRight(buf.Bytes(), "\n")), nil
-}
+// marshal is JSON as people and programs may read it.
+func marshal(v any) ([]byte, error) { return sample.JSON(v) }

@@ -33,7 +33,7 @@ type Harness struct {
 // Start opens a route on a terminal of a size.
 func Start(t *testing.T, w, h int, theme kit.Theme, stack *kit.Stack, clock *Clock, route any) *Harness {
 	t.Helper()
-	sim := tcell.NewSimulationScreen("UTF-8")
+	sim := NewScreen()
 	term, err := kit.TakeOver(sim, theme, nil)
 	if err != nil {
 		t.Fatal(err)
