@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"regexp"
 	"strconv"
 	"unicode/utf8"
@@ -49,19 +48,14 @@ type Runs interface {
 	Quote(context.Context, core.Scope, core.QuoteID) (core.QuoteState, error)
 }
 
-// Answers reads what was answered in a run.
-type Answers interface {
-	Rows(ctx context.Context, r export.Run, from int) iter.Seq2[export.Row, error]
-	Answer(ctx context.Context, r export.Run, row export.Row) (export.Answer, error)
-}
-
 // Service is safe for concurrent use. Own is nil where workspaces bring no
 // benchmarks: then nothing is judged.
 type Service struct {
-	Kept    Kept
-	Own     *byob.Service
-	Runs    Runs
-	Answers Answers
+	Kept Kept
+	Own  *byob.Service
+	Runs Runs
+	// Answers reads what was answered in a run.
+	Answers export.Source
 	NewID   func() string
 	Now     func() core.Micros
 }
@@ -254,11 +248,12 @@ const maxWhy = 2_000
 
 // said reads the verdicts of a run.
 func (s *Service) said(ctx context.Context, r export.Run, out *Taken) (all []core.Judged, err error) {
+	answers := s.Answers.Reader(r)
 	for row, err := range s.Answers.Rows(ctx, r, 0) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := s.Answers.Answer(ctx, r, row)
+		a, err := answers.Answer(ctx, row)
 		if err != nil {
 			return nil, err
 		}
