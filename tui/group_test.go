@@ -370,7 +370,7 @@ func TestResults(t *testing.T) {
 		x.Press(kit.Enter)
 		x.Wants("Results  Single run", "completed")
 		x.Press(kit.Enter)
-		x.Wants("View samples")
+		x.Wants("View tasks")
 		x.Press(kit.Esc, kit.Esc)
 	})
 	t.Run("a group run", func(*testing.T) {
@@ -404,7 +404,7 @@ func TestResults(t *testing.T) {
 	})
 	t.Run("a run opens from there", func(*testing.T) {
 		x.Press(kit.Enter)
-		x.Wants("View samples")
+		x.Wants("View tasks")
 		x.Press(kit.Esc)
 		x.Wants("What was measured")
 	})
