@@ -16,6 +16,8 @@ type Column struct {
 	Right bool
 	// Whole is never cut: a number that lost its end is another number.
 	Whole bool
+	// Least is to what width it is cut before a column goes; 0 is not at all.
+	Least int
 	// Drop says in which order columns go when there is no room: the highest
 	// first; 0 stays.
 	Drop int
