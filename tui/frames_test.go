@@ -139,6 +139,11 @@ func (s shot) hold(t *testing.T, d *drawn) {
 			x.Press(kit.Enter)
 			x.Wants("ENTER TO CONFIRM")
 		}
+		for row := range strings.Lines(x.Text()) {
+			if strings.HasPrefix(row, "── ") && strings.Contains(row, "… ─") {
+				t.Errorf("at %d columns the message is cut off: %s", size[0], row)
+			}
+		}
 		text := fmt.Sprintf("%dx%d", size[0], size[1])
 		x.Golden(s.name+"-"+text, *update)
 		d.add(w.top, s.name, text)

@@ -111,22 +111,22 @@ func (s *Stack) helpLines(w int) []Line {
 		return nil
 	}
 	head := s.entries[len(s.entries)-1].screen.Head()
-	lines := []Line{{Text: "Keys here: " + head.Place, Role: Strong}}
+	lines := []Line{{Text: " Keys here: " + head.Place, Role: Strong}}
 	lines = append(lines, keyLines(head.Keys, w)...)
-	lines = append(lines, Line{}, Line{Text: "Keys everywhere", Role: Strong})
+	lines = append(lines, Line{}, Line{Text: " Keys everywhere", Role: Strong})
 	lines = append(lines, keyLines(everywhere(head.Root), w)...)
 	return append(lines, Line{}, Line{Text: " Leaving a screen or the workspace stops no run."})
 }
 
 func keyLines(keys []Binding, w int) (out []Line) {
-	const column = 18
+	const column = 17
 	for _, k := range keys {
-		for i, part := range Wrap(k.Does, w-column-3) {
+		for i, part := range Wrap(k.Does, w-column-5) {
 			left := plain.Safe("")
 			if i == 0 {
 				left = k.Keys
 			}
-			out = append(out, Line{Text: "  " + plain.Pad(left, column) + " " + part})
+			out = append(out, Line{Text: "   " + plain.Pad(left, column) + " " + part})
 		}
 	}
 	return out
