@@ -101,6 +101,8 @@ func TestFrames(t *testing.T) {
 		x.Send(kit.Resize{W: 40, H: 12})
 		x.Golden("enlarge-40x12", *update)
 		d.frames["enlarge-40x12"] = true
+		x.Send(kit.Resize{W: 20, H: 5})
+		x.Wants("20×5 is too small", "60×16 is needed", "Ctrl+Q exit")
 	})
 	if t.Failed() || len(d.frames) < len(sizes())*len(shots())+1 {
 		return // some are wrong, or were not asked for

@@ -98,6 +98,9 @@ func (s *Stack) enlarge(c Canvas) {
 		"Nothing is lost; runs go on.",
 		"Ctrl+Q exit",
 	}
+	if s.w < 30 {
+		texts = []plain.Safe{plain.Safe(itoa(s.w)) + "×" + plain.Safe(itoa(s.h)) + " is too small", "60×16 is needed", "Please enlarge it", "Runs go on", "Ctrl+Q exit"}
+	}
 	for y, t := range texts {
 		c.Text(1, y, Plain, t)
 	}
