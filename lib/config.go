@@ -50,7 +50,9 @@ type Config struct {
 	// Timeout bounds a whole operation, waits between attempts included.
 	Timeout time.Duration
 	// AttemptTimeout bounds one attempt. For exports it bounds the time until
-	// the answer begins; its content is bounded by Timeout alone.
+	// the answer begins, and is as long as Timeout where it is not set: a file is
+	// made before its first byte is sent, and asking again would have it made
+	// again. Its content is bounded by Timeout alone.
 	AttemptTimeout time.Duration
 	// Retries is the number of extra attempts, 0 to MaxRetries. Nil means
 	// DefaultRetries.
@@ -92,6 +94,7 @@ type core struct {
 	origin  *url.URL // without path
 	http    *http.Client
 	retries int
+	files   time.Duration   // bounds an attempt to get a file
 	owned   *http.Transport // nil when the caller brought a client
 
 	closing context.Context
@@ -114,10 +117,12 @@ func New(cfg Config) (*Client, error) {
 	if cfg.WorkspaceID != "" && !graphic(cfg.WorkspaceID, 4096) {
 		return nil, configError("the workspace id must be 1 to 4,096 printable ASCII characters without spaces")
 	}
+	files := cfg.AttemptTimeout
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, origin: origin, retries: *cfg.Retries}
+	orElse(&files, cfg.Timeout)
+	c := &core{cfg: cfg, origin: origin, retries: *cfg.Retries, files: files}
 	c.http, c.owned = httpClient(cfg.HTTPClient)
 	c.closing, c.cancel = context.WithCancel(context.Background())
 	return &Client{

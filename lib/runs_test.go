@@ -436,6 +436,40 @@ func TestExportOutlivesTheAttempt(t *testing.T) {
 	})
 }
 
+// A file is made before its first byte is sent: its attempt has the time of the
+// whole operation, unless the caller bounds attempts.
+func TestExportIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		attempt time.Duration
+		ok      bool
+	}{{name: "by default", ok: true}, {name: "a bounded attempt", attempt: 40 * time.Second}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				slow := roundTripper(func(r *http.Request) (*http.Response, error) {
+					select {
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					case <-time.After(90 * time.Second): // of the bubble's clock
+						return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("whole"))}, nil
+					}
+				})
+				client, err := evalrouter.New(evalrouter.Config{BaseURL: "https://api.example.com", HTTPClient: &http.Client{Transport: slow}, Retries: new(0), AttemptTimeout: c.attempt})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer client.Close()
+				_, err = client.Runs.Export(t.Context(), "r1", evalrouter.ExportQuery{}, io.Discard)
+				if c.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "within 40s") {
+					t.Errorf("answers %v", err)
+				}
+			})
+		})
+	}
+}
+
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }

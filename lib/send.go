@@ -112,10 +112,18 @@ func definitive(e *Error) bool {
 		e.Status != http.StatusRequestTimeout && e.Code != api.OperationInProgress
 }
 
+// patience bounds one attempt, or its time until the answer begins.
+func (c *core) patience(p prepared) time.Duration {
+	if p.raw {
+		return c.files
+	}
+	return c.cfg.AttemptTimeout
+}
+
 func (c *core) try(ctx, outer context.Context, p prepared, take receiver) attempt {
 	actx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := time.AfterFunc(c.cfg.AttemptTimeout, func() { cancel(errAttemptLimit) })
+	limit := time.AfterFunc(c.patience(p), func() { cancel(errAttemptLimit) })
 	defer limit.Stop()
 
 	var connected atomic.Bool
@@ -220,7 +228,7 @@ func (c *core) interrupted(ctx, outer context.Context, p prepared, err error) *E
 	case errors.Is(cause, errOperationLimit):
 		e.Code, e.Message = api.RequestTimeout, fmt.Sprintf("no answer within %s", c.cfg.Timeout)
 	default:
-		e.Code, e.Message = api.RequestTimeout, fmt.Sprintf("no answer within %s", c.cfg.AttemptTimeout)
+		e.Code, e.Message = api.RequestTimeout, fmt.Sprintf("no answer within %s", c.patience(p))
 	}
 	e.Message += mayHave(p)
 	return e

@@ -372,7 +372,7 @@ func TestResults(t *testing.T) {
 		x.Press(kit.Enter)
 		x.Wants("Results  Single run", "completed")
 		x.Press(kit.Enter)
-		x.Wants("View samples")
+		x.Wants("View tasks")
 		x.Press(kit.Esc, kit.Esc)
 	})
 	t.Run("a group run", func(*testing.T) {
@@ -406,7 +406,7 @@ func TestResults(t *testing.T) {
 	})
 	t.Run("a run opens from there", func(*testing.T) {
 		x.Press(kit.Enter)
-		x.Wants("View samples")
+		x.Wants("View tasks")
 		x.Press(kit.Esc)
 		x.Wants("S tests what differs")
 	})

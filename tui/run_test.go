@@ -304,7 +304,7 @@ func TestAfterwards(t *testing.T) {
 	finished(x)
 	x.Wants("Result", "Open live run in browser")
 	x.Type("s")
-	x.Wants("Samples", "arithmetic-", "25 of 25")
+	x.Wants("Tasks", "arithmetic-", "25 of 25")
 	x.Type("wrong")
 	x.Lacks("  right ")
 	x.Press(kit.Enter)

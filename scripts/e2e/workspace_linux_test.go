@@ -206,7 +206,7 @@ func TestWorkspace(t *testing.T) {
 		x := s.inTerminal(t, nil, "evalrouter", "group", "status", id[:8], "-i")
 		x.shows("Group "+id[:8], "completed", "Compare the members")
 		x.types("\r")
-		x.shows("View samples")
+		x.shows("View tasks")
 		x.types("\x1b[D") // Left
 		x.shows("Group " + id[:8])
 		x.types("cs")

@@ -45,7 +45,7 @@ func databases(args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	d := pairing{scenario: s, dir: dir, server: server, tasks: filepath.Join(dir, "tasks.jsonl")}
-	if err := writeTasks(d.tasks, s.n); err != nil {
+	if err := writeTasks(d.tasks, s.n, s.told); err != nil {
 		return err
 	}
 	bin, err := buildPeer(filepath.Join("..", "shared", "tools", "mockllm"), dir)

@@ -19,6 +19,7 @@ type scenario struct {
 	rate429, dropRate  float64
 	alone              bool
 	keep               bool
+	told               bool // tasks of some sentences, which the mock repeats
 }
 
 // mean is the mean of the mock's latency: its flag gives the median of a
@@ -87,7 +88,7 @@ type figures struct {
 
 func prepare(dir string, s scenario) (*bench, error) {
 	b := &bench{scenario: s, dir: dir, tasks: filepath.Join(dir, "tasks.jsonl")}
-	if err := writeTasks(b.tasks, s.n); err != nil {
+	if err := writeTasks(b.tasks, s.n, s.told); err != nil {
 		return nil, err
 	}
 	tools := filepath.Join("..", "shared", "tools")

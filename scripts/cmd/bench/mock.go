@@ -29,7 +29,11 @@ func buildPeer(module, dir string) (string, error) {
 
 // writeTasks writes sums with a hint that is wrong in one of ten, so that a
 // mock which repeats the last number is right in nine of ten.
-func writeTasks(path string, n int) error {
+func writeTasks(path string, n int, told bool) error {
+	form := "Sample %d. What is %d + %d? Reply with the number only. Hint: %d"
+	if told {
+		form = "Sample %d. There are %d boxes of apples and %d more of them. First I add the apples of one side to those of the other. To check it I add the apples box by box, and I come to the same number of apples again, and so does everybody who counts them after me.\\n\\nANSWER: %d"
+	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -41,7 +45,7 @@ func writeTasks(path string, n int) error {
 		if i%10 == 0 {
 			hint++
 		}
-		fmt.Fprintf(w, `{"id":%d,"question":"Sample %d. What is %d + %d? Reply with the number only. Hint: %d","expected":"%d"}`+"\n", i, i, a, b, hint, a+b)
+		fmt.Fprintf(w, `{"id":%d,"question":"`+form+`","expected":"%d"}`+"\n", i, i, a, b, hint, a+b)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -71,7 +75,11 @@ func startMock(bin string, s scenario) (*mock, error) {
 	addr := l.Addr().String()
 	l.Close()
 	share := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	cmd := exec.Command(bin, "-addr", addr, "-latency", s.latency.String(), "-sigma", share(s.sigma),
+	mode := "lastnum"
+	if s.told {
+		mode = "echo"
+	}
+	cmd := exec.Command(bin, "-mode", mode, "-addr", addr, "-latency", s.latency.String(), "-sigma", share(s.sigma),
 		"-error-rate", share(s.errorRate), "-rate-429", share(s.rate429), "-drop-rate", share(s.dropRate))
 	if err := cmd.Start(); err != nil {
 		return nil, err

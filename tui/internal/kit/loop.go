@@ -196,13 +196,13 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 	frames := pace{next: time.NewTimer(0)}
 	defer frames.next.Stop()
 	for asked := true; ; { // by the person, who sees at once what a key did
+		if done, err := l.Done(); done {
+			return err // what broke may be the terminal: nothing is painted any more
+		}
 		if frames.now(asked) {
 			l.Paint()
 		}
 		asked = false
-		if done, err := l.Done(); done {
-			return err
-		}
 		select {
 		case m, ok := <-events:
 			if !ok && ctx.Err() != nil {

@@ -20,6 +20,9 @@ type Terminal struct {
 	pasted strings.Builder
 	inside bool // of a paste
 	keeper Keeper
+	// gone says that the terminal was given away and could not be taken again.
+	// The library has no cells then and would look for them for ever.
+	gone bool
 }
 
 // Keeper is told around every time the terminal is taken, so that somebody can
@@ -109,6 +112,9 @@ func (t *Terminal) Size() Resize {
 // sends nothing. A whole frame begins by clearing the screen, after which its empty
 // cells stand there: of a large terminal they are most.
 func (t *Terminal) Paint(c Canvas) (free Canvas) {
+	if t.gone {
+		return c
+	}
 	all := t.anew || c.w != t.last.w || c.h != t.last.h
 	changed := all || c.g.cx != t.last.g.cx || c.g.cy != t.last.g.cy
 	if all {
@@ -172,11 +178,25 @@ func (t *Terminal) Suspended(do func() error) error {
 	t.keeper.Given()
 	err := do()
 	t.keeper.Taking()
-	if again := t.screen.Resume(); again != nil {
+	if again := t.resume(); again != nil {
+		t.gone = true
 		return fmt.Errorf("take the terminal again: %w", again)
 	}
 	t.modes()
 	return err
+}
+
+// resume takes the terminal again, which has to have a size: what hung up
+// meanwhile has none.
+func (t *Terminal) resume() error {
+	if err := t.screen.Resume(); err != nil {
+		return err
+	}
+	if tty, ok := t.screen.Tty(); ok {
+		_, err := tty.WindowSize()
+		return err
+	}
+	return nil
 }
 
 // Next waits for an event. It gives nil when the terminal was closed.

@@ -148,7 +148,7 @@ func (l *living) held(t *testing.T, p *webtest.Page, name string, more func() []
 			for _, fault := range faults {
 				t.Errorf("%s at %d%s: %s", name, width, map[bool]string{true: ", dark"}[dark], fault)
 			}
-			if *pictures == "" || width != 360 && width != 1440 || dark && width == 360 {
+			if *pictures == "" || width == 768 || dark && width != 1440 {
 				continue
 			}
 			file := fmt.Sprintf("%s-%d%s.png", name, width, map[bool]string{true: "-dark"}[dark])

@@ -27,6 +27,8 @@ func answersByKind(task string) (int, string) {
 		return chat("", "stop")
 	case "refused":
 		return http.StatusOK, `{"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"content_filter"}],"usage":{"prompt_tokens":20,"completion_tokens":3,"total_tokens":23}}`
+	case "grader_error": // no pattern is looked for that long
+		return chat(strings.Repeat("x", 4000), "stop")
 	case "provider_error":
 		return http.StatusBadRequest, `{"error":{"message":"this prompt cannot be read","type":"invalid_request_error","code":"context_length_exceeded"}}`
 	}
@@ -54,6 +56,9 @@ func newStage(t *testing.T) *stage {
 	s := &stage{t: t, fast: newLed(t, answersByKind), slow: newLed(t, answersByKind), opened: map[string]bool{}}
 	furnish(t, dir)
 	admits(t, dir, kinds)
+	// The judge answers as any model does, which is no verdict.
+	admitsAs(t, dir, "judged", fields{"kind": "inspect/model_graded_qa", "options": fields{"judges": []string{"led.1"}}}, []string{"a", "b", "c", "d", "e"})
+	admitsAs(t, dir, "endless", fields{"kind": "inspect/pattern", "options": fields{"pattern": `((?:x+x+)+y|7)`}}, []string{"grader_error"})
 	s.routes = ledRoutes(t, dir, ledRoute{s.fast, "Fast model"}, ledRoute{s.slow, "Slow model"})
 	s.living = serveLed(t, dir, "127.0.0.1:0", s.routes)
 	_, s.token = s.member(t, newSurfer(t, s.base), "ada@example.org")
@@ -148,9 +153,9 @@ func (s *stage) opensTasks(run string) api.RunRecord {
 	return rec
 }
 
-// TestBrowser_KindsOfTasks opens a task of every outcome that a run without
-// judges has: answered, errors, and those that a cap, a person or a
-// continuation left.
+// TestBrowser_KindsOfTasks opens a task of every outcome that there is: answered,
+// errors of models, judges and graders, and those that a cap, a person, a
+// continuation or a broken panel left.
 func TestBrowser_KindsOfTasks(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -174,7 +179,11 @@ func TestBrowser_KindsOfTasks(t *testing.T) {
 	s.asks(t, s.token, "POST", "/v1/runs/"+stopped+"/cancel", nil, nil)
 	close(s.slow.let)
 	s.opensTasks(stopped)
-	for _, want := range []string{"right", "wrong", "no answer found", "cut off", "empty", "refused", "provider error", "not run (cap)", "left out", "cancelled"} {
+	for _, of := range []string{"judged@1", "endless@1"} {
+		q := s.quotesOf(t, s.token, of, "led.0", "50000000", 1)
+		s.opensTasks(s.accepts(t, s.token, fields{"quote_id": q.ID, "name": of}))
+	}
+	for _, want := range []string{"right", "wrong", "no answer found", "cut off", "empty", "refused", "provider error", "not run (cap)", "left out", "cancelled", "judge error", "grader error", "pending"} {
 		if !s.opened[want] {
 			t.Errorf("no task is %q: %v", want, s.opened)
 		}

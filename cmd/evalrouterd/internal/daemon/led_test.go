@@ -96,16 +96,22 @@ func ledRoutes(t *testing.T, dir string, list ...ledRoute) string {
 // by 7.
 func admits(t *testing.T, dir string, ids []string) {
 	t.Helper()
+	admitsAs(t, dir, "sevens", fields{"kind": "inspect/pattern", "options": fields{"pattern": `(\d+)`}}, ids)
+}
+
+// admitsAs is admits under another name and with another grader.
+func admitsAs(t *testing.T, dir, slug string, grader fields, ids []string) {
+	t.Helper()
 	var rows strings.Builder
 	for _, id := range ids {
 		fmt.Fprintf(&rows, "{\"id\":%q,\"q\":\"Task %s: how much is 3 + 4?\",\"a\":\"7\"}\n", id, id)
 	}
 	sum := sha256.Sum256([]byte(rows.String()))
 	manifest, err := json.Marshal(fields{
-		"schema": "evalrouter.benchmark_manifest.v1", "slug": "sevens", "version": "1", "name": "Sevens", "family": "inspect",
+		"schema": "evalrouter.benchmark_manifest.v1", "slug": slug, "version": "1", "name": slug, "family": "inspect",
 		"data": fields{"file": "sevens.jsonl", "format": "jsonl", "sha256": hex.EncodeToString(sum[:])}, "source": fields{"url": "https://example.org/sevens"}, "license": fields{"data": "CC0-1.0"},
 		"columns": fields{"input": []string{"q"}, "target": "a", "id": "id"}, "prompt": fields{"template": "{{q}}"},
-		"grader": fields{"kind": "inspect/pattern", "options": fields{"pattern": `(\d+)`}}, "max_output_tokens": 200, "metrics": []string{"accuracy"},
+		"grader": grader, "max_output_tokens": 200, "metrics": []string{"accuracy"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -145,8 +151,14 @@ func (l *living) member(t *testing.T, s *surfer, mail string) (workspace, token 
 // quotes quotes a run of the whole of sevens, with so many calls at once.
 func (l *living) quotes(t *testing.T, token, route, limit string, at int) (q api.QuoteRecord) {
 	t.Helper()
+	return l.quotesOf(t, token, "sevens@1", route, limit, at)
+}
+
+// quotesOf is quotes of another benchmark.
+func (l *living) quotesOf(t *testing.T, token, profile, route, limit string, at int) (q api.QuoteRecord) {
+	t.Helper()
 	if s := l.asks(t, token, "POST", "/v1/quotes", fields{
-		"selection": fields{"profile_ids": []string{"sevens@1"}}, "coverage": fields{"mode": "full"}, "model": fields{"kind": "managed", "route_id": route}, "concurrency": at, "max_charge_microusd": limit,
+		"selection": fields{"profile_ids": []string{profile}}, "coverage": fields{"mode": "full"}, "model": fields{"kind": "managed", "route_id": route}, "concurrency": at, "max_charge_microusd": limit,
 	}, &q); s != 200 {
 		t.Fatalf("the quote is answered %d", s)
 	}

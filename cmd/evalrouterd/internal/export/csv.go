@@ -29,32 +29,30 @@ func csvColumns(metric string) []string {
 // The same run gives the same bytes.
 func (s Source) CSV(ctx context.Context, r Run, metric string, out io.Writer) error {
 	w := bufio.NewWriterSize(out, 64<<10)
-	line := make([]string, 0, 24)
-	for _, c := range csvColumns(metric) {
-		line = append(line, cell(c))
+	var line []byte
+	for i, c := range csvColumns(metric) {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = cell(line, c)
 	}
-	writeLine(w, line)
-	for row, err := range s.Rows(ctx, r, 0) {
+	w.Write(append(line, "\r\n"...))
+	reader := s.Reader(r)
+	for row, err := range s.Brief(ctx, r) {
 		if err != nil {
 			return err
 		}
-		a, err := s.Answer(ctx, r, row)
+		a, err := reader.Answer(ctx, row)
 		if err != nil {
 			return err
 		}
-		writeLine(w, csvLine(line[:0], r, row, a))
+		line = append(csvLine(line[:0], r, row, a), "\r\n"...)
+		w.Write(line)
 	}
 	return w.Flush()
 }
 
-func csvLine(line []string, r Run, row Row, a Answer) []string {
-	score, in, out := "", "", ""
-	if row.Score != nil {
-		score = strconv.FormatFloat(*row.Score, 'g', -1, 64)
-	}
-	if a.Usage != nil {
-		in, out = strconv.FormatInt(a.Usage.InputTokens(), 10), strconv.FormatInt(a.Usage.OutputTokens(), 10)
-	}
+func csvLine(b []byte, r Run, row Row, a Answer) []byte {
 	text, withheld := "", ""
 	if a.Text != nil {
 		text = *a.Text
@@ -63,10 +61,30 @@ func csvLine(line []string, r Run, row Row, a Answer) []string {
 		withheld = "expired"
 	}
 	graderID, graderVersion := graderOf(row)
-	return append(line,
-		cell(string(r.Quote.Profile.ID)), cell(row.TaskID), strconv.Itoa(row.Attempt), cell(row.Status), cell(string(row.Outcome)), cell(row.Code),
-		score, cell(text), cell(withheld), cell(a.SHA256), in, out, row.Charge.Wire(), cell(a.Finish), cell(graderID), cell(graderVersion),
-		cell(string(originOf(r, row))), strconv.FormatBool(reused(row)))
+	b = append(cell(b, string(r.Quote.Profile.ID)), ',')
+	b = append(cell(b, row.TaskID), ',')
+	b = append(strconv.AppendInt(b, int64(row.Attempt), 10), ',')
+	b = append(cell(b, row.Status), ',')
+	b = append(cell(b, string(row.Outcome)), ',')
+	b = append(cell(b, row.Code), ',')
+	if row.Score != nil {
+		b = strconv.AppendFloat(b, *row.Score, 'g', -1, 64)
+	}
+	b = append(cell(append(b, ','), text), ',')
+	b = append(cell(b, withheld), ',')
+	b = append(cell(b, a.SHA256), ',')
+	if a.Usage != nil {
+		b = append(strconv.AppendInt(b, a.Usage.InputTokens(), 10), ',')
+		b = strconv.AppendInt(b, a.Usage.OutputTokens(), 10)
+	} else {
+		b = append(b, ',')
+	}
+	b = append(append(append(b, ','), row.Charge.Wire()...), ',')
+	b = append(cell(b, a.Finish), ',')
+	b = append(cell(b, graderID), ',')
+	b = append(cell(b, graderVersion), ',')
+	b = append(cell(b, string(originOf(r, row))), ',')
+	return strconv.AppendBool(b, reused(row))
 }
 
 // originOf is the run in which a task was asked.
@@ -85,17 +103,16 @@ func graderOf(row Row) (id, version string) {
 	return id, version
 }
 
-func writeLine(w *bufio.Writer, cells []string) {
-	w.WriteString(strings.Join(cells, ","))
-	w.WriteString("\r\n")
-}
-
 // cell quotes text with its line breaks, as the hash beside it is of all of it.
 // Characters that move a cursor, hide or reorder text stand visibly in their
 // place: the file is read in terminals too. Text that a spreadsheet would take
 // for a formula gets a leading apostrophe: a model's answer must not become a
 // program on the desk of whoever opens the file.
-func cell(s string) string {
+func cell(b []byte, s string) []byte {
+	b = append(b, '"')
+	if harmless(s) {
+		return append(append(b, s...), '"')
+	}
 	risky := formula(s) // before invisible characters get a face
 	// Block would make one break of CR LF, which another hash belongs to.
 	lines := strings.Split(s, "\r\n")
@@ -104,9 +121,23 @@ func cell(s string) string {
 	}
 	s = strings.Join(lines, "\r\n")
 	if risky || formula(s) {
-		s = "'" + s
+		b = append(b, '\'')
 	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	return append(append(b, strings.ReplaceAll(s, `"`, `""`)...), '"')
+}
+
+// harmless says that text stands in a cell as it is: letters, marks and line
+// breaks of ASCII that begin with a letter or a digit.
+func harmless(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case i == 0, c == '"', c != '\n' && c < ' ', c > '~':
+			return false
+		}
+	}
+	return true
 }
 
 // formula says that text begins, after space and invisible characters, with a

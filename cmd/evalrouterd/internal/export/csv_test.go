@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,11 +33,29 @@ func (b book) Samples(_ context.Context, _ core.Scope, _ core.RunID, from int) i
 	}
 }
 
+func (b book) Brief(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[history.SampleRow, error] {
+	return b.Samples(ctx, sc, run, from)
+}
+
+func (b book) SamplesAt(_ context.Context, _ core.Scope, _ core.RunID, at []int) (map[int]history.SampleRow, error) {
+	out := map[int]history.SampleRow{}
+	for _, r := range b {
+		if slices.Contains(at, r.Idx) {
+			out[r.Idx] = r
+		}
+	}
+	return out, nil
+}
+
 // numbered names tasks by their position.
 type numbered struct{}
 
-func (numbered) Task(_ context.Context, _ core.Profile, pos int) (bundle.Task, error) {
-	return bundle.Task{ID: fmt.Sprintf("t%d", pos)}, nil
+func (numbered) TasksAt(_ context.Context, _ core.Profile, positions []int) (map[int]bundle.Task, error) {
+	out := map[int]bundle.Task{}
+	for _, pos := range positions {
+		out[pos] = bundle.Task{ID: fmt.Sprintf("t%d", pos)}
+	}
+	return out, nil
 }
 
 // plain is an adapter whose answers are their own text.
@@ -231,16 +250,16 @@ func TestCSVLines(t *testing.T) {
 func TestAnswerExpired(t *testing.T) {
 	t.Parallel()
 	r := runOf(1, core.Completed, core.ReasonCompleted)
-	gone, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: history.SampleRow{Finish: "stop"}})
+	gone, err := source(nil).Reader(r).Answer(t.Context(), export.Row{SampleRow: history.SampleRow{Finish: "stop"}})
 	if err != nil || !gone.Expired || gone.Text != nil {
 		t.Errorf("an answer that is gone reads %+v (%v)", gone, err)
 	}
-	never, err := source(nil).Answer(t.Context(), r, export.Row{})
+	never, err := source(nil).Reader(r).Answer(t.Context(), export.Row{})
 	if err != nil || never.Expired || never.Text != nil {
 		t.Errorf("an answer that never was reads %+v (%v)", never, err)
 	}
 	r.Quote.Target.Protocol = "unknown"
-	if _, err := source(nil).Answer(t.Context(), r, export.Row{SampleRow: history.SampleRow{Raw: []byte("x")}}); err == nil {
+	if _, err := source(nil).Reader(r).Answer(t.Context(), export.Row{SampleRow: history.SampleRow{Raw: []byte("x")}}); err == nil {
 		t.Error("an answer was read without an adapter")
 	}
 }

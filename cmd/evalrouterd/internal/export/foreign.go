@@ -39,10 +39,10 @@ func (a answered) text() string {
 // told of by the planned count alone.
 func (r Row) ended() bool { return r.Score != nil || r.Code != "" }
 
-func (s Source) open(ctx context.Context, r Run, row Row, pos int) (out answered, err error) {
-	out = answered{Row: row, pos: pos}
-	if out.task, err = s.Tasks.Task(ctx, r.Quote.Profile, pos); err == nil {
-		out.answer, err = s.Answer(ctx, r, row)
+func (d *Reader) open(ctx context.Context, row Row) (out answered, err error) {
+	out = answered{Row: row, pos: d.order.At(row.Idx)}
+	if out.task, err = d.Task(ctx, row.Idx); err == nil {
+		out.answer, err = d.Answer(ctx, row)
 	}
 	return out, err
 }
@@ -51,14 +51,14 @@ func (s Source) open(ctx context.Context, r Run, row Row, pos int) (out answered
 // over it reads the run again, so nothing is held.
 func (s Source) opened(ctx context.Context, r Run) iter.Seq2[answered, error] {
 	return func(yield func(answered, error) bool) {
-		order := r.Quote.Order()
+		reader := s.Reader(r)
 		for row, err := range s.Rows(ctx, r, 0) {
 			var out answered
 			if err == nil && !row.ended() {
 				continue
 			}
 			if err == nil {
-				out, err = s.open(ctx, r, row, order.At(row.Idx))
+				out, err = reader.open(ctx, row)
 			}
 			if !yield(out, err) || err != nil {
 				return

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
-	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 )
 
 // Reply is what one judge said about an answer, read again from the recorded
@@ -20,11 +19,14 @@ type Reply struct {
 }
 
 // Judges reads the replies about a task's answer, none where a program grades.
-func (s Source) Judges(ctx context.Context, r Run, row Row) ([]Reply, error) {
+func (d *Reader) Judges(ctx context.Context, row Row) ([]Reply, error) {
+	r := d.r
 	if len(r.Quote.Judges) == 0 || row.State == core.SamplePlanned {
 		return nil, nil
 	}
-	recorded, err := s.Replies.Replies(ctx, core.Scope{Workspace: r.Workspace}, r.ID, row.Idx, row.Idx+1)
+	recorded, err := d.judges.of(row.Idx, r.Planned, func(from, to int) ([]core.Reply, error) {
+		return d.s.Replies.Replies(ctx, core.Scope{Workspace: r.Workspace}, r.ID, from, to)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read judges of task %d: %w", row.Idx, err)
 	}
@@ -45,12 +47,12 @@ func (s Source) Judges(ctx context.Context, r Run, row Row) ([]Reply, error) {
 		case answered && (r.RawExpired || p.Raw == nil):
 			reply.Expired = true
 		case answered:
-			adapter, ok := s.Adapters[judge.Protocol]
+			adapter, ok := d.s.Adapters[judge.Protocol]
 			if !ok {
 				return nil, fmt.Errorf("read judge %d of task %d: no adapter for %s", p.Part+1, row.Idx, judge.Protocol)
 			}
-			if o := adapter.Parse(p.Raw); o.Class == provider.Answered {
-				reply.Text = &o.Text
+			if text, ok := said(adapter, p.Raw); ok {
+				reply.Text = &text
 			}
 		}
 		out = append(out, reply)

@@ -35,16 +35,18 @@ func likely(r Run) (lmeval.Likely, error) {
 	return g, nil
 }
 
-// parts makes the answer of a task out of the recorded responses to all of its
+// answerOfParts makes the answer of a task out of the recorded responses to all of its
 // parts. Usage is that of every response, also where some are missing; the text
 // is there when none is.
-func (s Source) parts(ctx context.Context, r Run, row Row, g lmeval.Likely) (Answer, error) {
+func (d *Reader) answerOfParts(ctx context.Context, row Row, g lmeval.Likely) (Answer, error) {
 	a := Answer{Finish: row.Finish}
-	recorded, err := s.Replies.Parts(ctx, core.Scope{Workspace: r.Workspace}, r.ID, row.Idx, row.Idx+1)
+	recorded, err := d.parts.of(row.Idx, d.r.Planned, func(from, to int) ([]core.Reply, error) {
+		return d.s.Replies.Parts(ctx, core.Scope{Workspace: d.r.Workspace}, d.r.ID, from, to)
+	})
 	if err != nil {
 		return a, fmt.Errorf("read parts of task %d: %w", row.Idx, err)
 	}
-	task, err := s.Tasks.Task(ctx, r.Quote.Profile, r.Quote.Order().At(row.Idx))
+	task, err := d.Task(ctx, row.Idx)
 	if err != nil {
 		return a, fmt.Errorf("read task %d: %w", row.Idx, err)
 	}
@@ -59,7 +61,7 @@ func (s Source) parts(ctx context.Context, r Run, row Row, g lmeval.Likely) (Ans
 		if err := a.spend(p.UsageDoc); err != nil {
 			return a, fmt.Errorf("read usage of part %d of task %d: %w", p.Part, row.Idx, err)
 		}
-		if r.RawExpired || p.Raw == nil {
+		if d.r.RawExpired || p.Raw == nil {
 			a.Expired = true
 			continue
 		}

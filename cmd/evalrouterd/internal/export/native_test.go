@@ -20,8 +20,12 @@ import (
 
 type listed []bundle.Task
 
-func (l listed) Task(_ context.Context, _ core.Profile, pos int) (bundle.Task, error) {
-	return l[pos], nil
+func (l listed) TasksAt(_ context.Context, _ core.Profile, positions []int) (map[int]bundle.Task, error) {
+	out := map[int]bundle.Task{}
+	for _, pos := range positions {
+		out[pos] = l[pos]
+	}
+	return out, nil
 }
 
 // TestNative_PublishedSOB runs the shipped profile of SOB's image split on the

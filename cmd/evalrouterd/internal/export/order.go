@@ -29,7 +29,7 @@ func byDocument(a, b place) int { return cmp.Compare(a.pos, b.pos) }
 func byID(a, b place) int { return strings.Compare(dataset.SortKey(a.id), dataset.SortKey(b.id)) }
 
 // sorted is opened in another order. It holds a place of each task, and reads
-// the tasks one by one.
+// the tasks a block at a time.
 func (s Source) sorted(ctx context.Context, r Run, compare func(a, b place) int) (iter.Seq2[answered, error], error) {
 	order := r.Quote.Order()
 	var places []place
@@ -43,26 +43,48 @@ func (s Source) sorted(ctx context.Context, r Run, compare func(a, b place) int)
 	}
 	slices.SortFunc(places, compare)
 	return func(yield func(answered, error) bool) {
-		for _, p := range places {
-			out, err := s.openedAt(ctx, r, p)
-			if !yield(out, err) || err != nil {
+		for block := range slices.Chunk(places, ahead) {
+			all, err := s.openedAt(ctx, r, block)
+			for _, one := range all {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(answered{}, err)
 				return
 			}
 		}
 	}, nil
 }
 
-func (s Source) openedAt(ctx context.Context, r Run, p place) (answered, error) {
-	for row, err := range s.Rows(ctx, r, p.idx) {
-		if err == nil && !row.ended() {
-			err = fmt.Errorf("read task %d: it is not there any more", p.idx)
-		}
-		if err != nil {
-			return answered{}, err
-		}
-		return s.open(ctx, r, row, p.pos)
+// openedAt reads a block of tasks that ended, in the order of its places.
+func (s Source) openedAt(ctx context.Context, r Run, block []place) ([]answered, error) {
+	var at, positions []int
+	for _, p := range block {
+		at, positions = append(at, p.idx), append(positions, p.pos)
 	}
-	return answered{}, fmt.Errorf("read task %d: it is not there any more", p.idx)
+	rows, err := s.Samples.SamplesAt(ctx, core.Scope{Workspace: r.Workspace}, r.ID, at)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	reader := s.Reader(r)
+	if reader.tasks, err = s.Tasks.TasksAt(ctx, r.Quote.Profile, positions); err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	out := make([]answered, 0, len(block))
+	for _, p := range block {
+		row := finish(r, rows[p.idx])
+		if !row.ended() {
+			return nil, fmt.Errorf("read task %d: it is not there any more", p.idx)
+		}
+		one, err := reader.open(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 // grader is what graded a run, for what the store does not keep.

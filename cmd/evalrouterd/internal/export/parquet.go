@@ -11,11 +11,12 @@ import (
 // the same bytes. Score is that of the run's headline.
 func (s Source) Parquet(ctx context.Context, r Run, metric string, out io.Writer) error {
 	return columns.Write(out, string(r.ID), metric, func(yield func(columns.Row, error) bool) {
+		reader := s.Reader(r)
 		for row, err := range s.Rows(ctx, r, 0) {
 			var line columns.Row
 			if err == nil {
 				var a Answer
-				if a, err = s.Answer(ctx, r, row); err == nil {
+				if a, err = reader.Answer(ctx, row); err == nil {
 					line = columnsOf(r, row, a)
 				}
 			}

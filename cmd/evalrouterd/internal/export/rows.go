@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"iter"
 
@@ -22,6 +21,10 @@ import (
 // Samples is where opened tasks are read from.
 type Samples interface {
 	Samples(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[history.SampleRow, error]
+	// Brief is Samples without how and when a task was graded.
+	Brief(ctx context.Context, sc core.Scope, run core.RunID, from int) iter.Seq2[history.SampleRow, error]
+	// SamplesAt reads those at some places, by their places.
+	SamplesAt(ctx context.Context, sc core.Scope, run core.RunID, at []int) (map[int]history.SampleRow, error)
 }
 
 // Replies is where the replies of judges, and of models about parts of tasks,
@@ -31,9 +34,11 @@ type Replies interface {
 	Parts(ctx context.Context, sc core.Scope, run core.RunID, from, to int) ([]core.Reply, error)
 }
 
-// Tasks names the tasks of a benchmark.
+// Tasks is where the tasks of a benchmark are read from.
 type Tasks interface {
-	Task(ctx context.Context, p core.Profile, pos int) (bundle.Task, error)
+	// TasksAt gives the tasks at positions: all of them, or as many as may be
+	// held in memory at once, and at least one.
+	TasksAt(ctx context.Context, p core.Profile, positions []int) (map[int]bundle.Task, error)
 }
 
 // Run is a run with what it was quoted.
@@ -62,18 +67,27 @@ type Source struct {
 
 // Rows yields the planned tasks of a run from a place on, each exactly once.
 func (s Source) Rows(ctx context.Context, r Run, from int) iter.Seq2[Row, error] {
+	return s.rows(ctx, r, from, s.Samples.Samples(ctx, core.Scope{Workspace: r.Workspace}, r.ID, from))
+}
+
+// Brief is Rows from the first on, without how and when a task was graded.
+func (s Source) Brief(ctx context.Context, r Run) iter.Seq2[Row, error] {
+	return s.rows(ctx, r, 0, s.Samples.Brief(ctx, core.Scope{Workspace: r.Workspace}, r.ID, 0))
+}
+
+func (s Source) rows(ctx context.Context, r Run, from int, opened iter.Seq2[history.SampleRow, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		next := from
-		for row, err := range s.Samples.Samples(ctx, core.Scope{Workspace: r.Workspace}, r.ID, from) {
+		next, tasks := from, s.Reader(r)
+		for row, err := range opened {
 			if err != nil {
 				yield(Row{}, fmt.Errorf("read tasks: %w", err))
 				return
 			}
-			if next = s.fill(ctx, r, next, row.Idx, yield); next < 0 {
+			if next = fill(ctx, tasks, next, row.Idx, yield); next < 0 {
 				return
 			}
 			if row.TaskID == "" { // left out before anybody opened it
-				task, err := s.Tasks.Task(ctx, r.Quote.Profile, r.Quote.Order().At(row.Idx))
+				task, err := tasks.Task(ctx, row.Idx)
 				if err != nil {
 					yield(Row{}, fmt.Errorf("name task %d: %w", row.Idx, err))
 					return
@@ -85,22 +99,21 @@ func (s Source) Rows(ctx context.Context, r Run, from int) iter.Seq2[Row, error]
 			}
 			next = row.Idx + 1
 		}
-		s.fill(ctx, r, next, r.Planned, yield)
+		fill(ctx, tasks, next, r.Planned, yield)
 	}
 }
 
 // fill yields the tasks without a row in [from, to). It returns -1 when the
 // reader has had enough.
-func (s Source) fill(ctx context.Context, r Run, from, to int, yield func(Row, error) bool) int {
-	order := r.Quote.Order()
+func fill(ctx context.Context, tasks *Reader, from, to int, yield func(Row, error) bool) int {
 	for i := from; i < to; i++ {
-		task, err := s.Tasks.Task(ctx, r.Quote.Profile, order.At(i))
+		task, err := tasks.Task(ctx, i)
 		if err != nil {
 			yield(Row{}, fmt.Errorf("name task %d: %w", i, err))
 			return -1
 		}
-		row := history.SampleRow{Sample: core.Sample{Run: r.ID, Idx: i, TaskID: task.ID, State: core.SamplePlanned}}
-		if !yield(finish(r, row), nil) {
+		row := history.SampleRow{Sample: core.Sample{Run: tasks.r.ID, Idx: i, TaskID: task.ID, State: core.SamplePlanned}}
+		if !yield(finish(tasks.r, row), nil) {
 			return -1
 		}
 	}
@@ -153,38 +166,6 @@ type Answer struct {
 func (a *Answer) say(text string) {
 	sum := sha256.Sum256([]byte(text))
 	a.Text, a.SHA256 = &text, hex.EncodeToString(sum[:])
-}
-
-// Answer reads the recorded answer of a row.
-func (s Source) Answer(ctx context.Context, r Run, row Row) (Answer, error) {
-	if g, err := likely(r); err != nil || g != nil && row.State != core.SamplePlanned {
-		if err != nil {
-			return Answer{}, err
-		}
-		return s.parts(ctx, r, row, g)
-	}
-	a := Answer{Finish: row.Finish}
-	if row.UsageDoc != "" {
-		a.Usage = &core.Usage{}
-		if err := json.Unmarshal([]byte(row.UsageDoc), a.Usage); err != nil {
-			return a, fmt.Errorf("read usage of task %d: %w", row.Idx, err)
-		}
-	}
-	switch {
-	case r.RawExpired && (row.Raw != nil || row.Finish != ""):
-		a.Expired = true
-	case row.Raw != nil:
-		adapter, ok := s.Adapters[r.Quote.Target.Protocol]
-		if !ok {
-			return a, fmt.Errorf("read answer of task %d: no adapter for %s", row.Idx, r.Quote.Target.Protocol)
-		}
-		if o := adapter.Parse(row.Raw); o.Class == provider.Answered {
-			a.say(o.Text)
-		}
-	case row.Finish != "":
-		a.Expired = true
-	}
-	return a, nil
 }
 
 // Extension is the end of a file's name for a format: .eval is Inspect's own.

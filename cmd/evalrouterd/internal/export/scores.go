@@ -23,12 +23,12 @@ type scoreLine struct {
 // Scores writes one JSON object a planned task, in the run's order. The same run
 // gives the same bytes.
 func (s Source) Scores(ctx context.Context, r Run, out io.Writer) error {
-	w, order := bufio.NewWriterSize(out, 64<<10), r.Quote.Order()
-	for row, err := range s.Rows(ctx, r, 0) {
+	w, tasks := bufio.NewWriterSize(out, 64<<10), s.Reader(r)
+	for row, err := range s.Brief(ctx, r) {
 		if err != nil {
 			return err
 		}
-		task, err := s.Tasks.Task(ctx, r.Quote.Profile, order.At(row.Idx))
+		task, err := tasks.Task(ctx, row.Idx)
 		if err != nil {
 			return fmt.Errorf("read task %d: %w", row.Idx, err)
 		}

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/sample"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -113,7 +112,7 @@ func metrics(e ended) []api.MetricRecord {
 	out := []api.MetricRecord{}
 	for _, m := range e.result.Metrics {
 		rec := api.MetricRecord{
-			Key: m.Key, Name: m.Name, Task: e.Quote.Profile.Slug, Source: e.Quote.Profile.Family, Value: clean(m.Value),
+			Key: m.Key, Name: m.Name, Task: e.Quote.Profile.Slug, Source: e.Quote.Profile.Family, Value: sample.Finite(m.Value),
 			Direction: new("higher_is_better"), SampleCount: new(m.N), StandardError: m.StdErr,
 		}
 		if m.Interval != nil {
@@ -164,15 +163,8 @@ func identities(q core.Quote) api.ExportIdentities {
 		ProfileID: string(p.ID), Slug: p.Slug, Version: offer.Version(p), ManifestSHA256: p.ManifestSHA256, DatasetAssetsSHA256: p.DatasetSHA256,
 		PopulationCount: p.TaskCount, PopulationSHA256: p.PopulationSHA256, SelectedCount: q.Coverage.N, TaskIDsHash: q.TaskIDsHash,
 		SamplingAlgorithm: core.OrderAlgorithm, Coverage: coverage(q.Coverage), OutputFormat: "default",
-		Graders: []api.GraderRecord{graderRecord(p)},
+		Graders: []api.GraderRecord{sample.Grader(p)},
 	}
-}
-
-// graderRecord identifies a grader; the hash is of its configuration as it
-// was declared.
-func graderRecord(p core.Profile) api.GraderRecord {
-	sum := sha256.Sum256(p.GraderConfig)
-	return api.GraderRecord{ID: p.Grader.ID, Version: p.Grader.Version, SHA256: hex.EncodeToString(sum[:])}
 }
 
 func native(e ended) map[string]any {
@@ -185,7 +177,7 @@ func native(e ended) map[string]any {
 func exportProfile(e ended) api.ExportProfile {
 	out := api.ExportProfile{
 		ProfileID: string(e.Quote.Profile.ID), Native: native(e), Metrics: metrics(e), Counts: counts(e.result), ErrorCounts: map[string]int{},
-		Headline: api.ExportHeadline{Key: headline, Name: "Accuracy", Direction: "higher_is_better", Denominator: e.result.Outcomes.Graded()},
+		Headline: api.ExportHeadline{Key: sample.Headline, Name: "Accuracy", Direction: "higher_is_better", Denominator: e.result.Outcomes.Graded()},
 	}
 	for code, n := range e.result.Errors {
 		out.ErrorCounts[code] = n
@@ -194,40 +186,6 @@ func exportProfile(e ended) api.ExportProfile {
 		out.Headline.Value = new(float64(e.result.Outcomes[bundle.Right]) / float64(n))
 	}
 	return out
-}
-
-func exportSample(e ended, row export.Row, a export.Answer, judges []export.Reply) api.ExportSample {
-	origin, reused := lineage.Origin(row.Sample, e.ID)
-	s := api.ExportSample{
-		ProfileID: string(e.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: string(row.Outcome), ErrorCode: optional.Text(row.Code),
-		Scores: scores(row), Answer: a.Text, AnswerSHA256: optional.Text(a.SHA256), ChargeMicrousd: row.Charge, FinishReason: optional.Text(a.Finish),
-		Grader: graderRecord(e.Quote.Profile), OriginRunID: origin, Reused: reused,
-	}
-	if a.Expired {
-		s.AnswerWithheld = new("expired")
-	}
-	s.Usage = sampleUsage(a.Usage)
-	for _, j := range judges {
-		s.Judges = append(s.Judges, judgeReply(j))
-	}
-	return s
-}
-
-func sampleUsage(u *core.Usage) *api.SampleUsage {
-	if u == nil {
-		return nil
-	}
-	return &api.SampleUsage{InputTokens: u.InputTokens(), OutputTokens: u.OutputTokens()}
-}
-
-func judgeReply(j export.Reply) api.JudgeReply {
-	r := api.JudgeReply{
-		RouteID: string(j.Route), Status: string(j.State), Reply: j.Text, Usage: sampleUsage(j.Usage), ChargeMicrousd: j.Spent, FinishReason: optional.Text(j.Finish), Nonce: j.Nonce,
-	}
-	if j.Expired {
-		r.ReplyWithheld = new("expired")
-	}
-	return r
 }
 
 // evidencePrices is what charges are computed from: the frozen prices of the

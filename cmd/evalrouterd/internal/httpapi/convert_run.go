@@ -1,14 +1,13 @@
 package httpapi
 
 import (
-	"math"
-
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/lineage"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/offer"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/sample"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/stat"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -18,7 +17,6 @@ const (
 	day        = core.Micros(24 * 3600 * 1_000_000)
 	settled    = "settled"
 	pending    = "pending"
-	headline   = "accuracy"
 	confidence = 0.95
 )
 
@@ -95,7 +93,7 @@ func headlineOf(t core.Tallies, planned int, q core.Quote) *api.Headline {
 	right := t[bundle.Right]
 	w := stat.Wilson(right, n, confidence)
 	return &api.Headline{
-		Key: headline, Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n,
+		Key: sample.Headline, Name: "Accuracy", Value: float64(right) / float64(n), Denominator: n,
 		Interval: interval(core.Interval{Method: "wilson", Lower: w.Lower, Upper: w.Upper}, n, planned, q),
 	}
 }
@@ -108,17 +106,9 @@ func interval(in core.Interval, n, planned int, q core.Quote) *api.Interval {
 		target = "tasks_like_these"
 	}
 	return &api.Interval{
-		Method: in.Method, Target: target, Weights: "equal", Lower: clean(in.Lower), Upper: clean(in.Upper), Confidence: confidence, Approximate: true,
+		Method: in.Method, Target: target, Weights: "equal", Lower: sample.Finite(in.Lower), Upper: sample.Finite(in.Upper), Confidence: confidence, Approximate: true,
 		SampleCount: n, EligibleCount: planned, StrataCount: 1,
 	}
-}
-
-// clean keeps a figure that JSON cannot carry out of a record.
-func clean(v float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0
-	}
-	return v
 }
 
 // external is what the owner's provider bills at the declared rates, beyond the
@@ -147,16 +137,9 @@ func taskRecord(r export.Run, row export.Row) api.TaskRecord {
 	origin, reused := lineage.Origin(row.Sample, r.ID)
 	return api.TaskRecord{
 		Index: row.Idx, ProfileID: string(r.Quote.Profile.ID), TaskID: row.TaskID, Attempt: row.Attempt, Status: row.Status, Outcome: optional.Text(row.Outcome),
-		ErrorCode: optional.Text(row.Code), Scores: scores(row), Extracted: optional.Text(shorten(row.Extracted)), OriginRunID: origin, Reused: reused,
+		ErrorCode: optional.Text(row.Code), Scores: sample.Scores(row), Extracted: optional.Text(shorten(row.Extracted)), OriginRunID: origin, Reused: reused,
 		ChargeMicrousd: row.Charge, StartedAt: optional.Time(row.StartedAt), FinishedAt: optional.Time(row.EndedAt),
 	}
-}
-
-func scores(row export.Row) map[string]float64 {
-	if row.Score == nil {
-		return nil
-	}
-	return map[string]float64{headline: clean(*row.Score)}
 }
 
 func shorten(s string) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/optional"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/sample"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
 
@@ -40,17 +41,18 @@ func (s *Server) getTask(ctx context.Context, in *taskInput) (*answer[api.TaskDe
 }
 
 func (s *Server) taskDetail(ctx context.Context, source export.Source, r export.Run, row export.Row) (api.TaskDetail, error) {
-	task, err := s.o.Catalog.Task(ctx, r.Quote.Profile, r.Quote.Order().At(row.Idx))
+	tasks := sample.New(source, r)
+	task, err := tasks.Task(ctx, row.Idx)
 	if err != nil {
 		return api.TaskDetail{}, fmt.Errorf("read task %d: %w", row.Idx, err)
 	}
-	sample, err := s.sample(ctx, source, ended{Run: r}, row)
+	one, err := tasks.Of(ctx, row)
 	if err != nil {
 		return api.TaskDetail{}, err
 	}
 	out := api.TaskDetail{
-		TaskRecord: taskRecord(r, row), Input: []api.TaskMessage{}, Target: append([]string{}, task.Target...), Answer: sample.Answer, Span: row.Span, Rule: optional.Text(row.Rule),
-		Grader: sample.Grader, FinishReason: sample.FinishReason, Usage: sample.Usage, Withheld: sample.AnswerWithheld, AnswerSHA256: sample.AnswerSHA256, Judges: sample.Judges,
+		TaskRecord: taskRecord(r, row), Input: []api.TaskMessage{}, Target: append([]string{}, task.Target...), Answer: one.Answer, Span: row.Span, Rule: optional.Text(row.Rule),
+		Grader: one.Grader, FinishReason: one.FinishReason, Usage: one.Usage, Withheld: one.AnswerWithheld, AnswerSHA256: one.AnswerSHA256, Judges: one.Judges,
 	}
 	out.Extracted = optional.Text(row.Extracted)
 	for _, m := range task.Input {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/sample"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/report"
@@ -130,9 +131,9 @@ func fileName(e ended, format string) string {
 func (s *Server) writeExport(ctx context.Context, e ended, format string, out io.Writer) (err error) {
 	switch format {
 	case "csv":
-		return s.source().CSV(ctx, e.Run, headline, out)
+		return s.source().CSV(ctx, e.Run, sample.Headline, out)
 	case "parquet":
-		return s.source().Parquet(ctx, e.Run, headline, out)
+		return s.source().Parquet(ctx, e.Run, sample.Headline, out)
 	case "scores":
 		return s.source().Scores(ctx, e.Run, out)
 	case "inspect", "inspect-json":
@@ -191,23 +192,24 @@ func exportHead(e ended, now core.Micros) api.Export {
 // holds, how the answer was graded and what would have been right, but neither
 // what was asked nor what was reasoned.
 func (s *Server) reportTasks(ctx context.Context, e ended) report.Tasks {
-	source, order := s.source(), e.Quote.Order()
-	read := func(row export.Row) (report.Task, error) {
-		sample, err := s.sample(ctx, source, e, row)
+	source := s.source()
+	read := func(tasks *sample.Maker, row export.Row) (report.Task, error) {
+		one, err := tasks.Of(ctx, row)
 		if err != nil {
 			return report.Task{}, err
 		}
-		task, err := s.o.Catalog.Task(ctx, e.Quote.Profile, order.At(row.Idx))
+		task, err := tasks.Task(ctx, row.Idx)
 		if err != nil {
 			return report.Task{}, fmt.Errorf("read task %d: %w", row.Idx, err)
 		}
-		return report.Task{Index: row.Idx, ExportSample: sample, Extracted: row.Extracted, Span: row.Span, Rule: row.Rule, Target: task.Target}, nil
+		return report.Task{Index: row.Idx, ExportSample: one, Extracted: row.Extracted, Span: row.Span, Rule: row.Rule, Target: task.Target}, nil
 	}
 	return func(yield func(report.Task, error) bool) {
+		tasks := sample.New(source, e.Run)
 		for row, err := range source.Rows(ctx, e.Run, 0) {
 			var t report.Task
 			if err == nil {
-				t, err = read(row)
+				t, err = read(tasks, row)
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -220,7 +222,7 @@ func (s *Server) reportTasks(ctx context.Context, e ended) report.Tasks {
 func (s *Server) writeBundle(ctx context.Context, e ended, head api.Export, tasks report.Tasks, out io.Writer) error {
 	b := report.Bundle{
 		Run: head, Grader: e.Quote.Profile.GraderConfig, Prices: evidencePrices(e.Quote), Tasks: tasks, Evidence: s.evidence(ctx, e),
-		More: []evidence.File{{Name: "samples.csv", Write: func(w io.Writer) error { return s.source().CSV(ctx, e.Run, headline, w) }}},
+		More: []evidence.File{{Name: "samples.csv", Write: func(w io.Writer) error { return s.source().CSV(ctx, e.Run, sample.Headline, w) }}},
 	}
 	return b.Write(out)
 }
@@ -231,14 +233,14 @@ const billedPage = 500
 // evidence yields the tasks of a run with what they were graded against and the
 // calls that they were charged for.
 func (s *Server) evidence(ctx context.Context, e ended) iter.Seq2[evidence.Task, error] {
-	source, order, scope := s.source(), e.Quote.Order(), core.Scope{Workspace: e.Workspace}
+	source, tasks, scope := s.source(), sample.New(s.source(), e.Run), core.Scope{Workspace: e.Workspace}
 	var calls []history.BilledCall
 	read := func(row export.Row) (evidence.Task, error) {
-		sample, err := s.sample(ctx, source, e, row)
+		one, err := tasks.Of(ctx, row)
 		if err != nil {
 			return evidence.Task{}, err
 		}
-		task, err := s.o.Catalog.Task(ctx, e.Quote.Profile, order.At(row.Idx))
+		task, err := tasks.Task(ctx, row.Idx)
 		if err != nil {
 			return evidence.Task{}, fmt.Errorf("read task %d: %w", row.Idx, err)
 		}
@@ -247,7 +249,7 @@ func (s *Server) evidence(ctx context.Context, e ended) iter.Seq2[evidence.Task,
 				return evidence.Task{}, fmt.Errorf("read calls of task %d: %w", row.Idx, err)
 			}
 		}
-		out := evidence.Task{Index: row.Idx, Sample: sample, Rule: row.Rule, Calls: []evidence.BilledCall{}, Key: evidence.Key{Target: task.Target, Choices: task.Choices, Schema: task.Schema, Group: task.Group}}
+		out := evidence.Task{Index: row.Idx, Sample: one, Rule: row.Rule, Calls: []evidence.BilledCall{}, Key: evidence.Key{Target: task.Target, Choices: task.Choices, Schema: task.Schema, Group: task.Group}}
 		for ; len(calls) > 0 && calls[0].Idx == row.Idx; calls = calls[1:] {
 			c, err := billedCall(calls[0])
 			if err != nil {
@@ -264,35 +266,6 @@ func (s *Server) evidence(ctx context.Context, e ended) iter.Seq2[evidence.Task,
 				out, err = read(row)
 			}
 			if !yield(out, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// sample reads one task with its answer and what judges said about it.
-func (s *Server) sample(ctx context.Context, source export.Source, e ended, row export.Row) (api.ExportSample, error) {
-	a, err := source.Answer(ctx, e.Run, row)
-	if err != nil {
-		return api.ExportSample{}, err
-	}
-	judges, err := source.Judges(ctx, e.Run, row)
-	if err != nil {
-		return api.ExportSample{}, err
-	}
-	return exportSample(e, row, a, judges), nil
-}
-
-// samples yields every planned task of a run as exports hold it.
-func (s *Server) samples(ctx context.Context, e ended) iter.Seq2[api.ExportSample, error] {
-	return func(yield func(api.ExportSample, error) bool) {
-		source := s.source()
-		for row, err := range source.Rows(ctx, e.Run, 0) {
-			var sample api.ExportSample
-			if err == nil {
-				sample, err = s.sample(ctx, source, e, row)
-			}
-			if !yield(sample, err) || err != nil {
 				return
 			}
 		}
@@ -318,18 +291,20 @@ func (s *Server) writeFull(ctx context.Context, e ended, run api.Export, chain *
 	w := bufio.NewWriterSize(out, 64<<10)
 	w.Write(head)
 	w.WriteString(`,"samples":[`)
-	sep := "\n"
-	for sample, err := range s.samples(ctx, e) {
+	tasks, line := sample.New(s.source(), e.Run), []byte("\n")
+	for row, err := range s.source().Brief(ctx, e.Run) {
 		if err != nil {
 			return err
 		}
-		line, err := marshal(sample)
+		one, err := tasks.Of(ctx, row)
 		if err != nil {
 			return err
 		}
-		w.WriteString(sep)
+		if line, err = sample.Append(line, one); err != nil {
+			return err
+		}
 		w.Write(line)
-		sep = ",\n"
+		line = append(line[:0], ",\n"...)
 	}
 	w.WriteString("\n]}\n")
 	return w.Flush()

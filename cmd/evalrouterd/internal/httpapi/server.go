@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/connection"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/discover"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
@@ -29,7 +29,7 @@ import (
 type Catalog interface {
 	Profiles(context.Context, core.Scope) ([]core.Profile, error)
 	Profile(context.Context, core.Scope, core.ProfileID) (core.Profile, error)
-	Task(context.Context, core.Profile, int) (bundle.Task, error)
+	TasksAt(context.Context, core.Profile, []int) (map[int]bundle.Task, error)
 	Routes() []core.Target
 	Route(core.RouteID) (core.Target, bool)
 }
@@ -53,7 +53,7 @@ type Runs interface {
 
 // Answers reads what was said in runs: by models, and by judges about it.
 type Answers interface {
-	Samples(context.Context, core.Scope, core.RunID, int) iter.Seq2[history.SampleRow, error]
+	export.Samples
 	Replies(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Parts(context.Context, core.Scope, core.RunID, int, int) ([]core.Reply, error)
 	Billed(context.Context, core.Scope, core.RunID, int, int) ([]history.BilledCall, error)
@@ -101,7 +101,7 @@ type Subject interface {
 // Changes wakes whoever waits for a run's log to grow. The channel is closed
 // once anything about the run may have changed since the call.
 type Changes interface {
-	Watch(core.RunID) (changed <-chan struct{}, stop func())
+	Watch(...core.RunID) (changed <-chan struct{}, stop func())
 	// Follow counts one in that waits, or says that too many of the workspace do.
 	Follow(core.WorkspaceID) (leave func(), ok bool)
 }

@@ -140,6 +140,14 @@ type Adapter interface {
 	Parse(raw []byte) Outcome
 }
 
+// Teller is an Adapter that reads the text of an ordinary answer by itself, for
+// files of very many answers. ok is false for an answer that is not ordinary:
+// Parse says what that one is. A text that it tells is the one that Parse gives,
+// of an answer that Parse calls Answered.
+type Teller interface {
+	Text(raw []byte) (text string, ok bool)
+}
+
 // Set is the adapters by protocol.
 type Set map[string]Adapter
 

@@ -1,6 +1,7 @@
 // Package scribe writes as JSON what is written once a call, in the bytes of
-// encoding/json and without what its reflection costs. It reads nothing: what
-// it wrote is read by encoding/json.
+// encoding/json and without what its reflection costs. What it wrote is read by
+// encoding/json, but for the usual form of a usage, which files of very many calls
+// read.
 package scribe
 
 import (
@@ -9,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/lib/usd"
@@ -87,6 +89,31 @@ func Usage(b []byte, u core.Usage) []byte {
 		b = money(b, `,"billed_microusd":`, *u.Billed)
 	}
 	return append(b, '}')
+}
+
+// ReadUsage reads a usage. One of two numbers is read here, any other by
+// encoding/json.
+func ReadUsage(doc string) (u core.Usage, err error) {
+	if rest, ok := strings.CutPrefix(doc, `{"input":`); ok {
+		if u.Input, rest, ok = digits(rest); ok {
+			if rest, ok = strings.CutPrefix(rest, `,"output":`); ok {
+				if u.Output, rest, ok = digits(rest); ok && rest == "}" {
+					return u, nil
+				}
+			}
+		}
+	}
+	u = core.Usage{}
+	return u, json.Unmarshal([]byte(doc), &u)
+}
+
+// digits reads a number of at most 15 digits as JSON writes it.
+func digits(s string) (n int64, rest string, ok bool) {
+	i := 0
+	for ; i < len(s) && i < 15 && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, s[i:], i > 0 && (s[0] != '0' || i == 1)
 }
 
 // Response appends an answer as json.Marshal writes it.

@@ -46,6 +46,27 @@ func TestUsage(t *testing.T) {
 	})
 }
 
+// What ReadUsage reads is what encoding/json reads, of any text.
+func TestReadUsage(t *testing.T) {
+	t.Parallel()
+	check := func(t interface{ Errorf(string, ...any) }, doc string) {
+		var want core.Usage
+		wantErr := json.Unmarshal([]byte(doc), &want)
+		got, err := scribe.ReadUsage(doc)
+		if (err == nil) != (wantErr == nil) || !cmp.Equal(want, got) {
+			t.Errorf("%q: %+v, %v; want %+v, %v", doc, got, err, want, wantErr)
+		}
+	}
+	for _, doc := range []string{`{"input":1,"output":2}`, `{"input":0,"output":0}`, `{"input":01,"output":2}`, `{"input":1,"output":-2}`, `{"input":,"output":2}`, `{"input":1,"output":2}}`, `{"input":1,"output":2`,
+		`{"input":999999999999999,"output":9999999999999999}`, `{"input":1.0,"output":2}`, `{"input":1e3,"output":2}`, `{"input": 1,"output":2}`, `{"input":1,"output":2,"reasoning":3}`, ``, `null`} {
+		check(t, doc)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		check(rt, string(scribe.Usage(nil, rapid.Make[core.Usage]().Draw(rt, "usage"))))
+		check(rt, rapid.StringMatching(`\{"input":[0-9]{0,17},"output":[0-9]{0,17}\}?`).Draw(rt, "text"))
+	})
+}
+
 func TestObject(t *testing.T) {
 	t.Parallel()
 	values := rapid.OneOf(

@@ -20,7 +20,7 @@ import (
 
 // What can be chosen on the result's page.
 const (
-	viewSamples = "View samples"
+	viewTasks = "View tasks"
 	saveReport  = "Save report"
 	openReport  = "Open report in browser"
 	resume      = "Resume"
@@ -123,7 +123,7 @@ func (s result) offered() result {
 		s.actions = s.actions.With()
 		return s
 	}
-	items := []kit.Action{{Label: viewSamples, Key: 's'}, {Label: saveReport, Key: 'w'}}
+	items := []kit.Action{{Label: viewTasks, Key: 's'}, {Label: saveReport, Key: 'w'}}
 	if s.got.run.Resume.Status == "available" {
 		items = append(items, kit.Action{Label: resume, Key: 'r'})
 	}
@@ -147,7 +147,7 @@ func (s result) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	actions, chosen := s.actions.Update(m, s.h-1)
 	s.actions = actions
 	switch chosen {
-	case viewSamples:
+	case viewTasks:
 		return s, kit.Do(kit.Go{To: route.Samples{Run: s.id}})
 	case resume:
 		return s, kit.Do(kit.Go{To: route.Continue{Run: s.got.run}})
@@ -201,7 +201,7 @@ func (s result) View(c kit.Canvas) {
 // Head names the keys of the page.
 func (s result) Head() kit.Head {
 	h := kit.Head{Place: show.F("Results  %s", show.Short(s.id)), Note: s.note, Keys: []kit.Binding{
-		{Keys: "Enter", Does: "choose"}, {Keys: "Tab", Does: "next action"}, {Keys: "S", Does: "samples"}, {Keys: "W", Does: "save as JSON and HTML"},
+		{Keys: "Enter", Does: "choose"}, {Keys: "Tab", Does: "next action"}, {Keys: "S", Does: "tasks"}, {Keys: "W", Does: "save as JSON and HTML"},
 		{Keys: "↑↓ PgUp PgDn", Does: "scroll"},
 	}}
 	if h.Note == "" {

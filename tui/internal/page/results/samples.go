@@ -90,7 +90,7 @@ func (s taskList) View(c kit.Canvas) { s.list.View(c) }
 
 // Head names the keys of the list.
 func (s taskList) Head() kit.Head {
-	h := kit.Head{Place: show.F("Results  %s  Samples", show.Short(s.run)), Note: s.list.Note(), Keys: []kit.Binding{
+	h := kit.Head{Place: show.F("Results  %s  Tasks", show.Short(s.run)), Note: s.list.Note(), Keys: []kit.Binding{
 		{Keys: "Type", Does: "to filter, an outcome too"}, {Keys: "↑↓", Does: "move"}, {Keys: "Enter", Does: "open"}, {Keys: "F5", Does: "refresh"},
 	}}
 	if h.Note == "" && len(s.list.Items()) >= samplesMost {

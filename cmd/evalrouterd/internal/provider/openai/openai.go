@@ -37,11 +37,12 @@ type api struct {
 	path   string
 	render func(provider.Request, openaihost.Kind) any
 	answer func(choice) (text, refusal string, ok bool)
+	chat   bool // answers are messages, and Text reads them
 }
 
 // Chat makes the adapter of core.OpenAIChat.
 func Chat(c Config) *Adapter {
-	return adapter(api{path: "/chat/completions", render: chatRequest, answer: chatAnswer}, c)
+	return adapter(api{path: "/chat/completions", render: chatRequest, answer: chatAnswer, chat: true}, c)
 }
 
 // Completions makes the adapter of core.OpenAICompletions.

@@ -15,6 +15,11 @@ import (
 func CheckParse(t *testing.T, a provider.Adapter, raw []byte) {
 	t.Helper()
 	o := a.Parse(raw)
+	if teller, can := a.(provider.Teller); can {
+		if text, ok := teller.Text(raw); ok && (o.Class != provider.Answered || o.Text != text) {
+			t.Errorf("the text alone is %q, the answer is %s with %q", text, o.Class, o.Text)
+		}
+	}
 	if d := cmp.Diff(o, a.Parse(raw)); d != "" {
 		t.Fatalf("the same bytes read differently:\n%s", d)
 	}
