@@ -101,6 +101,8 @@ func TestFrames(t *testing.T) {
 		x.Send(kit.Resize{W: 40, H: 12})
 		x.Golden("enlarge-40x12", *update)
 		d.frames["enlarge-40x12"] = true
+		x.Send(kit.Resize{W: 20, H: 5})
+		x.Wants("20×5 is too small", "60×16 is needed", "Ctrl+Q exit")
 	})
 	if t.Failed() || len(d.frames) < len(sizes())*len(shots())+1 {
 		return // some are wrong, or were not asked for
@@ -138,6 +140,11 @@ func (s shot) hold(t *testing.T, d *drawn) {
 		if strings.HasSuffix(s.name, "-armed") {
 			x.Press(kit.Enter)
 			x.Wants("ENTER TO CONFIRM")
+		}
+		for row := range strings.Lines(x.Text()) {
+			if strings.HasPrefix(row, "── ") && strings.Contains(row, "… ─") {
+				t.Errorf("at %d columns the message is cut off: %s", size[0], row)
+			}
 		}
 		text := fmt.Sprintf("%dx%d", size[0], size[1])
 		x.Golden(s.name+"-"+text, *update)

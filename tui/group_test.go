@@ -392,7 +392,7 @@ func TestResults(t *testing.T) {
 		x.Type(" ")
 		x.Wants("2 of 8 marked", "[B]")
 		x.Press(kit.Tab)
-		x.Wants("What was measured", "80.0 %", "simulated")
+		x.Wants("S tests what differs", "80.0 %", "simulated")
 		x.Lacks("PAIR", "interval", "better") // the seed's comparison has no winner
 	})
 	t.Run("statistics are behind a key", func(t *testing.T) {
@@ -408,7 +408,7 @@ func TestResults(t *testing.T) {
 		x.Press(kit.Enter)
 		x.Wants("View tasks")
 		x.Press(kit.Esc)
-		x.Wants("What was measured")
+		x.Wants("S tests what differs")
 	})
 }
 

@@ -102,7 +102,7 @@ func TestGroupResume(t *testing.T) {
 	}{
 		{"two Enters start what is left of every member", func(t *testing.T, w *world, x *kittest.Harness) {
 			toRegroup(w, x)
-			x.Wants("[ ] what a person", "No consent is given beforehand", "Finished members stay as they are")
+			x.Wants("[ ] what a person", "No consent is given beforehand", "members stay")
 			x.Press(kit.Tab)
 			x.Until("Start resume, cap $5.00")
 			x.Settle()

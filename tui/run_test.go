@@ -186,7 +186,7 @@ func TestReview(t *testing.T) {
 		{"TRN-13 quote and credit stand beside the choice", apitest.Options{}, func(_ *testing.T, w *world, x *kittest.Harness) {
 			w.fake.Grant(-40 * usd.Dollar)
 			toReview(x)
-			x.Wants("Coverage", "25 of 40 tasks", "Rates", "$60.00 free", "$55.00 after this cap is held", "Start run, cap $5.00", "Cancel, start nothing")
+			x.Wants("Coverage", "25 of 40 tasks", "Rates", "$60.00 free", "$55.00 after this cap", "Start run, cap $5.00", "Cancel, start nothing")
 		}},
 		{"TRN-14 a known shortfall blocks", apitest.Options{Credits: 2 * usd.Dollar}, func(t *testing.T, w *world, x *kittest.Harness) {
 			toReview(x)
@@ -361,7 +361,7 @@ func TestLive(t *testing.T) {
 	t.Run("an outage is told and survived", func(t *testing.T) {
 		w.fake.Fail("GET /v1/runs/{id}", 3, 503, api.Unavailable)
 		x.Until("Not connected for")
-		x.Wants("These figures are the last that were read")
+		x.Wants("The last figures read")
 		x.Until("9 of 25")
 		x.Lacks("Not connected")
 	})
@@ -374,7 +374,7 @@ func TestLive(t *testing.T) {
 		}
 		w.clock.Advance(time.Hour)
 		x.Press(kit.Refresh)
-		x.Wants("completed", "Ended last")
+		x.Wants(" n 25", "Ended last")
 		if n := w.fake.Count("POST /v1/runs/{id}/cancel"); n != 0 {
 			t.Errorf("%d cancellations", n)
 		}

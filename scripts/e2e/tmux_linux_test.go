@@ -181,7 +181,7 @@ func (s *site) groupInTmux(t *testing.T, x *multiplexer) {
 	x.agrees("Start 2 runs, cap")
 	x.shows("All members have ended")
 	x.types("c")
-	x.shows("Compare", "What was measured")
+	x.shows("Compare", "S tests what differs")
 	x.types("s")
 	x.shows("PAIR", "VERDICT")
 	x.keys("C-q")

@@ -98,6 +98,9 @@ func (s *Stack) enlarge(c Canvas) {
 		"Nothing is lost; runs go on.",
 		"Ctrl+Q exit",
 	}
+	if s.w < 30 {
+		texts = []plain.Safe{plain.Safe(itoa(s.w)) + "×" + plain.Safe(itoa(s.h)) + " is too small", "60×16 is needed", "Please enlarge it", "Runs go on", "Ctrl+Q exit"}
+	}
 	for y, t := range texts {
 		c.Text(1, y, Plain, t)
 	}
@@ -111,22 +114,22 @@ func (s *Stack) helpLines(w int) []Line {
 		return nil
 	}
 	head := s.entries[len(s.entries)-1].screen.Head()
-	lines := []Line{{Text: "Keys here: " + head.Place, Role: Strong}}
+	lines := []Line{{Text: " Keys here: " + head.Place, Role: Strong}}
 	lines = append(lines, keyLines(head.Keys, w)...)
-	lines = append(lines, Line{}, Line{Text: "Keys everywhere", Role: Strong})
+	lines = append(lines, Line{}, Line{Text: " Keys everywhere", Role: Strong})
 	lines = append(lines, keyLines(everywhere(head.Root), w)...)
 	return append(lines, Line{}, Line{Text: " Leaving a screen or the workspace stops no run."})
 }
 
 func keyLines(keys []Binding, w int) (out []Line) {
-	const column = 18
+	const column = 17
 	for _, k := range keys {
-		for i, part := range Wrap(k.Does, w-column-3) {
+		for i, part := range Wrap(k.Does, w-column-5) {
 			left := plain.Safe("")
 			if i == 0 {
 				left = k.Keys
 			}
-			out = append(out, Line{Text: "  " + plain.Pad(left, column) + " " + part})
+			out = append(out, Line{Text: "   " + plain.Pad(left, column) + " " + part})
 		}
 	}
 	return out

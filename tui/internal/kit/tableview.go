@@ -26,6 +26,9 @@ func (t Table) View(c Canvas) {
 			}
 		}
 		t.line(c, y+headRows, cols, widths, t.rows.Row(int(t.shown[at])), role)
+		if at == t.cursor {
+			c.Mark(1, y+headRows, w-2, Focus) // as one piece, between the cells too
+		}
 	}
 }
 

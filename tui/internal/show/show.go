@@ -204,7 +204,7 @@ func Problem(what plain.Safe, err error, retry bool) []kit.Line {
 		if c := flow.Cause(err); c != "" {
 			why += ": " + c
 		}
-		out = append(out, kit.Line{Text: " " + plain.Line(why+".")}, kit.Line{Text: " Runs go on without this terminal, and their caps still hold."})
+		out = append(out, kit.Line{Text: " " + plain.Line(why+".")}, kit.Line{Text: " Runs go on without this terminal; their caps hold."})
 	}
 	if SignedOut(err) {
 		out = append(out, kit.Line{Text: " Sign in: Account and workspace, on Home."})
@@ -251,4 +251,25 @@ func Reason(err error) string {
 		return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 	}
 	return err.Error()
+}
+
+// Whole is a line cut between its parts, which two spaces, a comma or a dot
+// divide: a figure that lost its end is another figure.
+func Whole(s string, w int) plain.Safe {
+	line := plain.Line(s)
+	if plain.Width(line) <= w {
+		return line
+	}
+	fits := ""
+	for i := range s {
+		for _, by := range []string{"  ", ", ", " · "} {
+			if strings.HasPrefix(s[i:], by) && plain.Width(plain.Line(s[:i]))+2 <= w {
+				fits = s[:i] + " …"
+			}
+		}
+	}
+	if fits == "" {
+		return plain.Cut(line, w)
+	}
+	return plain.Line(fits)
 }

@@ -111,7 +111,7 @@ func (s benchmarks) Head() kit.Head {
 		h.Place, enter = "Run  1/4  Benchmark", "choose"
 	}
 	if n := s.list.Hidden(); h.Note == "" && n > 0 {
-		h.Note = show.F("%d in review or unavailable are hidden; Ctrl+A shows them", n)
+		h.Note = show.F("%d not to be run now are hidden; Ctrl+A shows them", n)
 	}
 	if s.note != "" {
 		h.Note = s.note

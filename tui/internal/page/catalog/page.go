@@ -34,7 +34,7 @@ func Benchmark(b api.BenchmarkRecord) (kit.Screen, []kit.Effect) {
 	if flow.Quotable(&b) {
 		s.enter = kit.Do(kit.Go{To: route.Launch{Benchmark: b}})
 		s.keys = []kit.Binding{{Keys: "R", Does: "run it"}}
-		s.note = "Nothing is spent before you have seen a quote and confirmed it"
+		s.note = "Nothing is spent before you confirm a quote"
 	} else {
 		s.note = "Not runnable now"
 	}

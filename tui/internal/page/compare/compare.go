@@ -203,9 +203,9 @@ func (s page) Head() kit.Head {
 	case s.err != nil && s.doc != nil:
 		h.Note = show.F("Not compared: %s", show.Reason(s.err))
 	case s.doc != nil && s.doc.Statistics != nil:
-		h.Note = "Verdicts hold for all pairs together (Holm), intervals each for its own"
+		h.Note = "Verdicts hold for all pairs, intervals each for one"
 	case s.doc != nil:
-		h.Note = "What was measured. S tests what differs by more than chance"
+		h.Note = "S tests what differs by more than chance"
 	}
 	return h
 }

@@ -58,7 +58,7 @@ func (s page) members(c kit.Canvas) {
 	c.Text(x, 0, kit.Plain, plain.Cut(show.F("%s   %s/%s done   %s", s.age(), show.Thousands(done), show.Thousands(planned), s.coverage()), w-x-1))
 	s.table().View(c.Sub(0, memberFrom-2, w, len(g.Members)+2))
 	c.Sub(0, memberFrom-2, w, 1).Clear() // a list of eight needs no filter
-	c.Text(1, 1, kit.Plain, plain.Cut(show.F("Money  %s", money(g)), w-2))
+	c.Text(1, 1, kit.Plain, show.Whole("Money  "+money(g), w-2))
 	kit.Scroll{}.View(c.Sub(0, memberFrom+len(g.Members), w, h-memberFrom-len(g.Members)), s.below(w))
 }
 
@@ -167,7 +167,7 @@ func (s page) trouble() (out []kit.Line) {
 	case u.Down > 0:
 		out = append(out, kit.Line{Role: kit.Warn, Text: show.F(" Not connected for %s, trying again in %s. %s",
 			clock(u.Down), u.Retry.Round(time.Second), flow.Cause(u.Cause))})
-		return append(out, kit.Line{Text: " These figures are the last that were read. The runs go on, and their caps still hold."})
+		return append(out, kit.Line{Text: " The last figures read. The runs go on; their caps hold."})
 	}
 	return nil
 }
@@ -216,9 +216,9 @@ func (s page) Head() kit.Head {
 		h.Place = show.F("Group %s  watching live", show.Short(s.id))
 	}
 	if h.Note == "" {
-		h.Note = "Stays here until you choose; runs are not touched by looking"
+		h.Note = "Stays here until you choose"
 		if s.watching {
-			h.Note = "Leaving stops watching only. Each run keeps its own id and charges"
+			h.Note = "Leaving stops watching only; the runs go on"
 		}
 	}
 	h.Keys = []kit.Binding{{Keys: "Enter", Does: "open member"}}

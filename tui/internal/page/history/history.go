@@ -49,8 +49,8 @@ func New(r Reader, what route.History) (kit.Screen, []kit.Effect) {
 		What: "runs",
 		Load: func(ctx context.Context, _ bool) ([]rec, error) { return r.Runs(ctx) },
 		Columns: []kit.Column{
-			{Name: ""}, {Name: "RUN", Whole: true, Drop: 1}, {Name: "STATUS", Whole: true, Drop: 3, Role: show.StatusRole},
-			{Name: "BENCHMARK", Least: 8, Drop: 2}, {Name: "MODEL", Least: 10}, {Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true},
+			{Name: ""}, {Name: "RUN", Whole: true, Drop: 1}, {Name: "STATUS", Whole: true, Drop: 2, Role: show.StatusRole},
+			{Name: "BENCHMARK", Least: 9, Drop: 3}, {Name: "MODEL", Least: 10}, {Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true},
 			{Name: "SPENT", Right: true, Drop: 4}, {Name: "STARTED", Drop: 5},
 		},
 		Key:   func(r rec) string { return r.ID },

@@ -199,7 +199,7 @@ func (s home) beside(i int) plain.Safe {
 	switch to := items()[i].to.(type) {
 	case route.Benchmarks:
 		if to.ForRun {
-			return "1-8 models; nothing is spent before a review"
+			return "1-8 models, with a review first"
 		}
 		return told(s.benchmarks.done, s.benchmarks.err, func() plain.Safe {
 			return show.F("%s ready", show.Thousands(int(s.benchmarks.v)))
@@ -211,7 +211,7 @@ func (s home) beside(i int) plain.Safe {
 	case route.Groups:
 		return told(s.groups.done, s.groups.err, func() plain.Safe { return show.F("%s", show.Plural(len(s.groups.v), "group")) })
 	case route.Results:
-		return "single run · group run · compare runs"
+		return "single · group · compare runs"
 	case route.Models:
 		return told(s.models.done, s.models.err, func() plain.Safe { return show.F("%s", show.Plural(int(s.models.v), "route")) })
 	case route.Uploads:

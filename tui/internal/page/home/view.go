@@ -45,8 +45,8 @@ func (s home) panel(w int) []kit.Line {
 		out = append(out, kit.Line{})
 	}
 	if s.runs.done && s.runs.err == nil {
-		out = append(out, runLines("Going on", going(s.runs.v), 4)...)
-		out = append(out, runLines("Ended last", ended(s.runs.v), 4)...)
+		out = append(out, runLines(w, "Going on", going(s.runs.v), 4)...)
+		out = append(out, runLines(w, "Ended last", ended(s.runs.v), 4)...)
 		if len(s.runs.v) == 0 {
 			out = append(out, kit.Line{Text: " No runs yet. Run a benchmark starts the first one."}, kit.Line{})
 		}
@@ -83,7 +83,7 @@ func ended(runs []api.RunRecord) (out []api.RunRecord) {
 	return out
 }
 
-func runLines(title plain.Safe, runs []api.RunRecord, most int) []kit.Line {
+func runLines(w int, title plain.Safe, runs []api.RunRecord, most int) []kit.Line {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -93,9 +93,15 @@ func runLines(title plain.Safe, runs []api.RunRecord, most int) []kit.Line {
 		if r.Simulated {
 			kind = "  simulated"
 		}
-		// The score stands in front: it must never lose its end.
-		out = append(out, kit.Line{Text: show.F("   %s  %s%s  %s  %s  %s of %s  %s",
-			show.Short(r.ID), show.Headline(r), kind, show.Profile(r), r.Status, show.Money(r.SpendMicrousd), show.Money(r.CapMicrousd), r.Model.Name())})
+		// The name of the model comes last: it may lose its end, a figure may not.
+		text := fmt.Sprintf("%s  %s%s", show.Short(r.ID), show.Headline(r), kind)
+		if r.Status != api.StatusCompleted { // which a score says
+			text += "  " + string(r.Status)
+		}
+		if money := fmt.Sprintf("  %s of %s", show.Money(r.SpendMicrousd), show.Money(r.CapMicrousd)); len(text)+len(money) < w-14 {
+			text += money
+		}
+		out = append(out, kit.Line{Text: plain.Cut(show.F("   %s  %s   %s", text, r.Model.Name(), show.Profile(r)), w-1)})
 	}
 	if n := len(runs) - most; n > 0 {
 		out = append(out, kit.Line{Text: show.F("   and %s more: Run history", show.Thousands(n))})
@@ -121,7 +127,7 @@ func (s home) Head() kit.Head {
 		h.Note = show.F("Release %s is out: evalrouter upgrade", plain.Line(string(s.newer)))
 	}
 	if s.credits.err != nil && flow.Outage(s.credits.err) {
-		h.Note = "The service does not answer; runs go on without this terminal"
+		h.Note = "The service does not answer; your runs go on"
 	}
 	return h
 }

@@ -40,11 +40,11 @@ func Again(of route.Continue) (kit.Screen, []kit.Effect) {
 func (s again) words() (place, head, kept, spend plain.Safe) {
 	if g := s.plan.Group; g != nil {
 		return show.F("Resume  group %s", show.Short(g.ID)), show.F("%s   %s   %s", show.Benchmark(*g), show.Plural(len(g.Members), "model"), g.Status),
-			"What was graded is reused at $0.00. Finished members stay as they are.", "hard, of all new runs together"
+			"Graded answers are reused at $0.00; members stay.", "hard, of all new runs together"
 	}
 	r := s.plan.Run
 	return show.F("Resume  run %s", show.Short(r.ID)), show.F("%s   %s   %s", show.Profile(r), r.Model.Name(), show.Status(r)),
-		"What was graded is reused at $0.00. The run itself is never changed.", "hard, of the new run"
+		"Graded answers are reused at $0.00; the run stays.", "hard, of the new run"
 }
 
 // Update moves, toggles and types.

@@ -173,7 +173,7 @@ func (s cover) View(c kit.Canvas) {
 	w, h := c.Size()
 	line := func(y int, r kit.Role, s plain.Safe) { c.Text(1, y, r, plain.Cut(s, w-2)) }
 	line(0, kit.Strong, show.F("%s   %s", s.draft.Benchmark.ID, s.who()))
-	line(2, kit.Strong, "Coverage                             differences it can show")
+	line(2, kit.Strong, "Coverage                             differences shown")
 	s.radio(c, rowSuggested, show.F("Suggested sample   %6s", show.Thousands(s.suggested())), detectable(s.suggested()))
 	n, err := strconv.Atoi(s.custom.Text())
 	if err != nil || n > s.most() {
@@ -201,6 +201,9 @@ func (s cover) View(c kit.Canvas) {
 func (s cover) who() string {
 	if len(s.draft.Picks) == 1 {
 		p := s.draft.Picks[0]
+		if p.Reasoning == nil {
+			return p.Name
+		}
 		return p.Name + "   reasoning: " + show.Reasoning(p.Reasoning)
 	}
 	var names []string
@@ -230,7 +233,7 @@ func (s cover) mark(c kit.Canvas, field int, text plain.Safe) {
 	y, role := rowAt()[field], kit.Plain
 	if s.at == field {
 		role = kit.Focus
-		c.Text(1, y, role, "▸")
+		c.Text(1, y, role, "▸ ")
 		c.Cursor(1, y)
 	}
 	c.Text(3, y, role, text)

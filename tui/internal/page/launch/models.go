@@ -151,7 +151,7 @@ func (s models) open() models {
 		return s
 	}
 	if s.asking = newAsk(r); s.asking == nil && s.note == "" {
-		s.note = show.F("%s chosen; reasoning: %s, nothing to choose. %s; Tab continues", r.name, show.Controls(r.reasoning), s.count())
+		s.note = show.F("%s; Tab continues. Its reasoning is no choice", s.count())
 	}
 	return s
 }

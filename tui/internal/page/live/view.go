@@ -112,7 +112,7 @@ func (s live) trouble() (out []kit.Line) {
 	case u.Down > 0:
 		out = append(out, kit.Line{Role: kit.Warn, Text: show.F(" Not connected for %s, trying again in %s. %s",
 			clock(u.Down), u.Retry.Round(time.Second), flow.Cause(u.Cause))})
-		out = append(out, kit.Line{Text: " These figures are the last that were read. The run goes on, and its cap still holds."})
+		out = append(out, kit.Line{Text: " The last figures read. The run goes on; its cap holds."})
 	}
 	if s.logErr != nil && s.err == nil && u.Down == 0 {
 		out = append(out, kit.Line{Text: show.F(" The log could not be followed: %s", show.Reason(s.logErr))})

@@ -19,8 +19,8 @@ func choices() []struct {
 		to         any
 	}{
 		{"Single run", "a run that finished or stopped", route.History{Finished: true}},
-		{"Group run", "runs that were started together, side by side", route.Groups{Finished: true}},
-		{"Compare runs", "two to eight finished runs of the same tasks", route.History{Finished: true, Mark: true}},
+		{"Group run", "runs started together, side by side", route.Groups{Finished: true}},
+		{"Compare runs", "2 to 8 finished runs of the same tasks", route.History{Finished: true, Mark: true}},
 	}
 }
 

@@ -183,7 +183,7 @@ func inWord(before, text, after string) bool {
 // Head names the keys of the page.
 func (s one) Head() kit.Head {
 	return kit.Head{
-		Place: show.F("%s  %s  (%s of %s)", show.Short(s.at.Run), s.task.TaskID, show.Thousands(s.at.At+1), show.Thousands(len(s.at.Among))), Note: `Text from the model is shown inert: control codes appear as \x1b, <U+202E>`,
+		Place: show.F("%s  %s  (%s of %s)", show.Short(s.at.Run), s.task.TaskID, show.Thousands(s.at.At+1), show.Thousands(len(s.at.Among))), Note: `What the model wrote; control codes show as text`,
 		Keys: []kit.Binding{{Keys: "↑↓ PgUp PgDn", Does: "scroll"}, {Keys: "N P", Does: "next, previous"}, {Keys: "Enter", Does: "back to the list"}, {Keys: "F5", Does: "read again", Quiet: true}},
 	}
 }

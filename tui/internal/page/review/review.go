@@ -185,7 +185,7 @@ func (s review) purses() []purse {
 	}
 	var out []purse
 	if practice > 0 {
-		out = append(out, purse{"of practice credit free", c.Practice.AvailableMicrousd, practice})
+		out = append(out, purse{"practice credit free", c.Practice.AvailableMicrousd, practice})
 	}
 	if credit > 0 {
 		out = append(out, purse{"free", c.AvailableMicrousd, credit})

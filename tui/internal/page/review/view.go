@@ -17,7 +17,7 @@ import (
 func (s review) View(c kit.Canvas) {
 	w, h := c.Size()
 	s.scroll.View(c.Sub(0, 0, w, h-rows-1), s.lines(w))
-	c.Text(1, h-rows-1, kit.Strong, plain.Cut(show.F("Credit  %s", s.creditText()), w-2)) // always in sight
+	c.Text(1, h-rows-1, kit.Strong, show.Whole("Credit  "+s.creditText(), w-2)) // always in sight
 	for i := range rows {
 		y := h - rows + i
 		text, role := s.row(i)
@@ -128,7 +128,7 @@ func (s review) creditText() string {
 	case s.credit.err != nil:
 		return "unavailable: it could not be read. The service checks it itself"
 	}
-	read := " at " + s.credit.record.AsOf.Local().Format("15:04:05")
+	read := " (" + s.credit.record.AsOf.Local().Format("15:04") + ")"
 	all := s.purses()
 	if len(all) == 0 {
 		return show.Money(s.credit.record.AvailableMicrousd) + " free" + read
@@ -139,7 +139,7 @@ func (s review) creditText() string {
 		if read = ""; p.free < p.holds {
 			text += fmt.Sprintf("; short by %s of this cap", show.Money(p.holds-p.free))
 		} else {
-			text += fmt.Sprintf(", %s after this cap is held", show.Money(p.free-p.holds))
+			text += fmt.Sprintf(", %s after this cap", show.Money(p.free-p.holds))
 		}
 		parts = append(parts, text)
 	}
@@ -155,7 +155,7 @@ func (s review) Head() kit.Head {
 	switch {
 	case h.Note != "":
 	case s.approval.Stage == consent.Armed:
-		h.Note = "Pending: Enter starts it. Any other key or a resize clears it"
+		h.Note = "Pending: Enter starts it; anything else clears it"
 		h.Keys = []kit.Binding{{Keys: "Enter", Does: "confirm"}, {Keys: "any other key", Does: "clears the pending start"}}
 	case s.question != nil:
 		h.Note = "The answer to this starts nothing"

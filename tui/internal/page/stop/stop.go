@@ -258,7 +258,7 @@ func (s page) Head() kit.Head {
 	switch {
 	case h.Note != "":
 	case s.approval.Stage == consent.Armed:
-		h.Note = "Pending: Enter stops it. Any other key or a resize clears it"
+		h.Note = "Pending: Enter stops it; anything else clears it"
 	case s.refused != nil && flow.Outage(s.refused):
 		h.Note = "The service does not answer"
 	default:
