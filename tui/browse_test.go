@@ -1,7 +1,6 @@
 package tui_test
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -15,13 +14,9 @@ import (
 	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
 )
 
-func TestFrames(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name    string
-		options apitest.Options
-		journey func(*world, *kittest.Harness)
-	}{
+// browsing are the frames of one who looks around, and runs one model.
+func browsing() []shot {
+	return []shot{
 		{"home", apitest.Options{InReview: true}, func(*world, *kittest.Harness) {}},
 		{"home-help", apitest.Options{}, func(_ *world, x *kittest.Harness) { x.Press(kit.F1) }},
 		{"home-outage", apitest.Options{}, func(w *world, x *kittest.Harness) { w.outage(); x.Press(kit.Refresh) }},
@@ -99,31 +94,6 @@ func TestFrames(t *testing.T) {
 			pick(x, "browse models")
 			x.Press(kit.Enter)
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			frames(t, tt.name, tt.options, tt.journey)
-		})
-	}
-}
-
-// A pending start does not outlive a resize, so that its frames are armed anew.
-func TestArmedFrames(t *testing.T) {
-	t.Parallel()
-	for name, to := range map[string]func(*kittest.Harness){"run-review-armed": toReview, "group-review-armed": toGroupReview} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, apitest.Options{})
-			x := w.home(140, 40)
-			to(x)
-			for _, s := range sizes() {
-				x.Send(kit.Resize{W: s[0], H: s[1]})
-				x.Press(kit.Enter)
-				x.Wants("ENTER TO CONFIRM")
-				x.Golden(fmt.Sprintf("%s-%dx%d", name, s[0], s[1]), *update)
-			}
-		})
 	}
 }
 

@@ -39,13 +39,9 @@ func toGroup(x *kittest.Harness) {
 // slow are runs that go on while they are looked at.
 func slow() apitest.Options { return apitest.Options{TaskTime: 30 * time.Second} }
 
-func TestGroupFrames(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name    string
-		options apitest.Options
-		journey func(*world, *kittest.Harness)
-	}{
+// grouped are the frames of one who runs several models, and of one who resumes.
+func grouped() []shot {
+	return []shot{
 		{"run-models-several", thinking(), func(_ *world, x *kittest.Harness) {
 			toModels(x)
 			x.Press(kit.Enter, kit.Enter, kit.Down, kit.Enter, kit.Down, kit.Enter)
@@ -71,6 +67,18 @@ func TestGroupFrames(t *testing.T) {
 		{"groups", apitest.Options{}, func(_ *world, x *kittest.Harness) { toGroup(x); x.Press(kit.Esc, kit.CtrlU); pick(x, "run groups") }},
 		{"groups-empty", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "run groups") }},
 		{"results", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "results") }},
+		{"results-runs", apitest.Options{}, func(_ *world, x *kittest.Harness) {
+			toMarks(x)
+			x.Press(kit.Esc, kit.Home, kit.Enter)
+		}},
+		{"results-groups", apitest.Options{}, func(_ *world, x *kittest.Harness) {
+			toMarks(x)
+			x.Press(kit.Esc, kit.Home, kit.Down, kit.Enter)
+		}},
+		{"compare-group", apitest.Options{}, func(_ *world, x *kittest.Harness) {
+			toMarks(x)
+			x.Press(kit.Esc, kit.Home, kit.Down, kit.Enter, kit.Enter)
+		}},
 		{"compare-choose", apitest.Options{}, func(_ *world, x *kittest.Harness) { toMarks(x); x.Type(" "); x.Press(kit.Down); x.Type(" ") }},
 		{"compare", apitest.Options{}, func(_ *world, x *kittest.Harness) { toCompare(x) }},
 		{"compare-statistics", apitest.Options{}, func(_ *world, x *kittest.Harness) { toCompare(x); x.Type("s") }},
@@ -86,12 +94,6 @@ func TestGroupFrames(t *testing.T) {
 			x.Press(kit.Tab)
 			x.Until("out, for good (nothing starts yet)")
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			frames(t, tt.name, tt.options, tt.journey)
-		})
 	}
 }
 

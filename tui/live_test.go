@@ -3,16 +3,13 @@ package tui_test
 import (
 	"context"
 	"fmt"
-	"testing"
 	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
-	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
-	"github.com/evalrouter/evalrouter/tui/internal/page/live"
 )
 
 // calm is a run that stands still in its middle.
@@ -46,31 +43,13 @@ func (calm) Log(ctx context.Context, _ string, _ int, seen func(api.RunEvent)) e
 }
 
 // A run that goes on: its interval is drawn, its spend stands against its cap.
-func TestLiveFrames(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]calm{"live-running": {}, "live-outage": {down: 37 * time.Second}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			stack := &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return live.New(c, calmID) }}
-			x := kittest.Start(t, 140, 40, kit.Mono, stack, kittest.NewClock(start()), nil)
-			x.Until("61 of 100")
-			x.Until("arithmetic-0043")
-			if c.down > 0 {
-				x.Until("Not connected for 00:37")
-			}
-			x.Wants("$0.37", "$5.00", "├", "●", "┤", "74.3 to 92.0")
-			for _, s := range sizes() {
-				x.Send(kit.Resize{W: s[0], H: s[1]})
-				x.Golden(fmt.Sprintf("%s-%dx%d", name, s[0], s[1]), *update)
-			}
-		})
+func calmly(c calm) func(*world, *kittest.Harness) {
+	return func(_ *world, x *kittest.Harness) {
+		x.Until("61 of 100")
+		x.Until("arithmetic-0043")
+		if c.down > 0 {
+			x.Until("Not connected for 00:37")
+		}
+		x.Wants("$0.37", "$5.00", "├", "●", "┤", "74.3 to 92.0")
 	}
-}
-
-// Below the smallest size there is one page, at which nothing is lost.
-func TestEnlarge(t *testing.T) {
-	t.Parallel()
-	x := newWorld(t, thinking()).home(80, 24)
-	x.Send(kit.Resize{W: 40, H: 12})
-	x.Golden("enlarge-40x12", *update)
 }

@@ -60,23 +60,20 @@ func regrouped(x *kittest.Harness) {
 	x.Rest()
 }
 
-func TestGroupResumeFrames(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name    string
-		journey func(*world, *kittest.Harness)
-	}{
-		{"group-resumable", ended},
-		{"group-resumable-help", func(w *world, x *kittest.Harness) { ended(w, x); x.Press(kit.F1) }},
-		{"group-continue", toRegroup},
-		{"group-resume-review", toRegroupReview},
-		{"group-resume-left-out", func(w *world, x *kittest.Harness) {
+// regrouping are the frames of one who resumes a group.
+func regrouping() []shot {
+	return []shot{
+		{"group-resumable", apitest.Options{}, ended},
+		{"group-resumable-help", apitest.Options{}, func(w *world, x *kittest.Harness) { ended(w, x); x.Press(kit.F1) }},
+		{"group-continue", apitest.Options{}, toRegroup},
+		{"group-resume-review", apitest.Options{}, toRegroupReview},
+		{"group-resume-left-out", apitest.Options{}, func(w *world, x *kittest.Harness) {
 			leavingOut(w)
 			toRegroup(w, x)
 			x.Press(kit.Tab)
 			x.Until("out, for good (nothing starts yet)")
 		}},
-		{"group-resumed", func(w *world, x *kittest.Harness) {
+		{"group-resumed", apitest.Options{}, func(w *world, x *kittest.Harness) {
 			toRegroupReview(w, x)
 			x.Press(kit.Enter, kit.Enter)
 			regrouped(x)
@@ -85,11 +82,6 @@ func TestGroupResumeFrames(t *testing.T) {
 			x.Press(kit.End, kit.Enter)
 			x.Wants("It was resumed")
 		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			frames(t, tt.name, apitest.Options{}, tt.journey)
-		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package tui_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -278,22 +277,24 @@ func TestSignIn_EndedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestSignInFrames(t *testing.T) {
-	t.Parallel()
-	for _, s := range sizes() {
-		size := fmt.Sprintf("%dx%d", s[0], s[1])
-		t.Run(size, func(t *testing.T) {
-			t.Parallel()
-			w := outside(t, apitest.SignIn{Interval: 3600})
-			x := w.home(s[0], s[1])
+// signing are the frames of one who is not signed in.
+func signing() []shot {
+	return []shot{
+		{"signed-out", apitest.Options{}, func(_ *world, x *kittest.Harness) { pick(x, "account") }},
+		{"sign-in-browser", apitest.Options{}, func(_ *world, x *kittest.Harness) {
 			pick(x, "account")
-			x.Golden("signed-out-"+size, *update)
+			x.Press(kit.Enter)
+			x.Until("this page moves on by itself")
+		}},
+		{"sign-in-code", apitest.Options{}, func(_ *world, x *kittest.Harness) {
+			pick(x, "account")
 			x.Press(kit.Tab, kit.Enter)
 			x.Until("Check that it shows")
-			x.Golden("sign-in-code-"+size, *update)
-			x.Press(kit.Esc, kit.Tab, kit.Enter)
+		}},
+		{"sign-in-key", apitest.Options{}, func(_ *world, x *kittest.Harness) {
+			pick(x, "account")
+			x.Press(kit.Tab, kit.Tab, kit.Enter)
 			x.Type("what nobody sees")
-			x.Golden("sign-in-key-"+size, *update)
-		})
+		}},
 	}
 }

@@ -1,11 +1,9 @@
 package tui_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/evalrouter/evalrouter/lib/api"
-	"github.com/evalrouter/evalrouter/lib/apitest"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
@@ -130,39 +128,20 @@ func stopsNothing(keys ...kit.Key) func(*testing.T, *world, *kittest.Harness) {
 	}
 }
 
-func TestStopFrames(t *testing.T) {
-	t.Parallel()
+// stops are the frames of one who stops what goes on.
+func stops() []shot {
 	held := func(open func(*world, *kittest.Harness)) func(*world, *kittest.Harness) {
 		return func(w *world, x *kittest.Harness) { w.hold(); open(w, x) }
 	}
-	for _, tt := range []struct {
-		name    string
-		journey func(*world, *kittest.Harness)
-	}{
-		{"stop-run", held(toStop)},
-		{"stop-group", held(toStopGroup)},
-		{"stop-error", held(func(w *world, x *kittest.Harness) {
+	return []shot{
+		{"stop-run", slow(), held(toStop)},
+		{"stop-group", slow(), held(toStopGroup)},
+		{"stop-run-armed", slow(), held(toStop)},
+		{"stop-error", slow(), held(func(w *world, x *kittest.Harness) {
 			toStop(w, x)
 			w.fake.Fail("POST /v1/runs/{id}/cancel", 1, 503, api.Unavailable)
 			x.Press(kit.Enter, kit.Enter)
 			x.Until("It is not confirmed")
 		})},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			frames(t, tt.name, slow(), tt.journey)
-		})
-	}
-	for _, s := range sizes() {
-		size := fmt.Sprintf("%dx%d", s[0], s[1])
-		t.Run("stop-run-armed-"+size, func(t *testing.T) { // a resize takes the first Enter back
-			t.Parallel()
-			w := newWorld(t, apitest.Options{TaskTime: slow().TaskTime})
-			w.hold()
-			x := w.home(s[0], s[1])
-			toStop(w, x)
-			x.Press(kit.Enter)
-			x.Golden("stop-run-armed-"+size, *update)
-		})
 	}
 }

@@ -205,7 +205,7 @@ func (d *desk) screen(to any) (kit.Screen, []kit.Effect) {
 	case route.Live:
 		return live.New(src, to.ID)
 	case route.Stop:
-		return stop.New(src, to)
+		return stop.New(src, src.Now, to)
 	case route.Result:
 		return results.Result(src, to.ID)
 	case route.Billing:

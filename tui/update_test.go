@@ -17,7 +17,6 @@ func TestUpdateNotice_UPD01(t *testing.T) {
 			w.src.Options.Newer = func(context.Context) string { return "0.3.1" }
 			x := w.home(size[0], size[1])
 			x.Wants("Release 0.3.1 is out", "evalrouter upgrade")
-			x.Golden(fmt.Sprintf("home-update-%dx%d", size[0], size[1]), *update)
 		})
 	}
 	t.Run("an outage is told first", func(t *testing.T) {

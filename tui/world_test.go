@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,6 +35,8 @@ type world struct {
 	in *tui.SignIn
 	// token is what the client sends, where it is not the fake's own.
 	token func() string
+	// top is the place that is shown.
+	top any
 }
 
 // start is when every test begins.
@@ -132,31 +133,42 @@ func (w *world) pause(ctx context.Context, d time.Duration) error {
 
 func (w *world) open(width, height int, to any) *kittest.Harness {
 	w.t.Helper()
-	return kittest.Start(w.t, width, height, kit.Colour, tui.Screens(w.src, "fake", w.in), w.clock, to)
+	return kittest.Start(w.t, width, height, kit.Colour, w.watched(tui.Screens(w.src, "fake", w.in)), w.clock, to)
+}
+
+// watched notes which place is the one that is shown.
+func (w *world) watched(s *kit.Stack) *kit.Stack {
+	next := s.Make
+	s.Make = func(to any) (kit.Screen, []kit.Effect) {
+		screen, effects := next(to)
+		return placed{screen, to, w}, effects
+	}
+	return s
+}
+
+// placed is a screen that tells when it is drawn.
+type placed struct {
+	kit.Screen
+	to any
+	w  *world
+}
+
+// Update is that of the screen.
+func (p placed) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
+	next, effects := p.Screen.Update(m)
+	return placed{next, p.to, p.w}, effects
+}
+
+// View draws the screen.
+func (p placed) View(c kit.Canvas) {
+	p.w.top = p.to
+	p.Screen.View(c)
 }
 
 func (w *world) home(width, height int) *kittest.Harness { return w.open(width, height, route.Home{}) }
 
 // sizes are those of the golden frames.
 func sizes() [][2]int { return [][2]int{{60, 16}, {80, 24}, {140, 40}} }
-
-// frames holds what a journey leads to to its golden frames at every size. The
-// journey is made once, on the largest: a resize keeps every state but a
-// pending start.
-func frames(t *testing.T, name string, o apitest.Options, journey func(*world, *kittest.Harness)) {
-	t.Helper()
-	w := newWorld(t, o)
-	var x *kittest.Harness
-	for _, s := range slices.Backward(sizes()) {
-		if x == nil {
-			x = w.home(s[0], s[1])
-			journey(w, x)
-		} else {
-			x.Send(kit.Resize{W: s[0], H: s[1]})
-		}
-		x.Golden(fmt.Sprintf("%s-%dx%d", name, s[0], s[1]), *update)
-	}
-}
 
 // outage makes every read of Home fail.
 func (w *world) outage() {

@@ -87,17 +87,26 @@ func workspace() int {
 		return fail(os.Stderr, err, 2)
 	}
 	abort()
-	if _, set := p.Env("GOGC"); !set {
+	_, tuned := p.Env("GOGC")
+	if !tuned {
 		// What the first frame needs is kept anyway: looking for what is not would
 		// be a fifth of the work until it stands there.
 		debug.SetGCPercent(-1)
-		o.Painted = func() { debug.SetGCPercent(gcPercent) }
 	}
 	shell := newJob()
 	o.Suspend, o.Job, o.At = shell.stop, shell.events(), *at
-	if keep := guarded(p.Env); keep != nil {
-		defer keep.Close()
+	keep := guarded(p.Env)
+	defer keep.Close()
+	if keep != nil {
 		o.Keeper = keep
+	}
+	o.Painted = func() {
+		if !tuned {
+			debug.SetGCPercent(gcPercent)
+		}
+		if program, err := os.Executable(); err == nil {
+			keep.Start(program)
+		}
 	}
 	return show(os.Stdout, os.Stderr, func() (tui.Outcome, error) { return tui.Run(ctx, o) })
 }
@@ -107,11 +116,7 @@ func guarded(env func(string) (string, bool)) *guard.Guard {
 	if v, _ := env(guard.Off); v == "off" {
 		return nil
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return guard.Start(program)
+	return guard.New()
 }
 
 // show runs the workspace. What is worth keeping is printed when it has given

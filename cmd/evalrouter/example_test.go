@@ -95,6 +95,19 @@ func (d *desk) must(line string) string {
 	return out
 }
 
+// id is what a command prints where that is an id; another answer ends the test
+// with what the service says of itself.
+func (d *desk) id(line string) string {
+	d.t.Helper()
+	id := strings.TrimSpace(d.must(line))
+	if len(id) != 36 {
+		said, err := d.try("doctor")
+		list, _ := d.try("connections list --json")
+		d.t.Fatalf("evalrouter %s: %q is no id\n%s\n%v\n%s", line, id, said, err, list)
+	}
+	return id
+}
+
 // Every example of a help page works as it is printed, with real ids in the
 // place of the ones that only stand for some.
 func TestEveryExampleRuns_H3(t *testing.T) {
@@ -160,7 +173,7 @@ func (d *desk) example(line string, n int) error {
 		}
 	case strings.HasPrefix(line, "connections disable"): // each has its own, so that later examples have theirs
 		name := fmt.Sprintf("ends-%d", n)
-		id := strings.TrimSpace(d.must("connections create --name " + name + " --endpoint " + d.end + " --model m --no-key --jq .id"))
+		id := d.id("connections create --name " + name + " --endpoint " + d.end + " --model m --no-key --jq .id")
 		line = strings.NewReplacer("mine", name, "3f2a9c", id[:8]).Replace(line)
 	case strings.HasPrefix(line, "compare "):
 		d.dir = d.t.TempDir()
@@ -172,7 +185,7 @@ func (d *desk) example(line string, n int) error {
 		d.dir = d.t.TempDir()
 		line = strings.ReplaceAll(line, "3f2a9c", d.group[:8])
 	case strings.HasPrefix(line, "connections "):
-		id := strings.TrimSpace(d.must(`connections list --filter name=mine --jq '.data[0].id'`))
+		id := d.id(`connections list --filter name=mine --jq '.data[0].id'`)
 		line = strings.NewReplacer("3f2a9c", id[:8], "--name my ", fmt.Sprintf("--name my-%d ", n), "URL", d.end).Replace(line)
 	case strings.HasPrefix(line, "feedback status "):
 		id := strings.TrimSpace(d.must("feedback --kind bug --severity degraded --summary again --jq .feedback_id"))

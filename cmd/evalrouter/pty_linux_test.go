@@ -165,7 +165,14 @@ func (x *terminal) send(keys string) {
 	}
 }
 
-// exit waits for the end and checks the exit code.
+// waits is the line that comes and goes where an answer takes its time, as any
+// may on a busy machine.
+func waits() *regexp.Regexp {
+	return regexp.MustCompile(`(\rwaiting for [^\r\x1b]*\x1b\[K)+(\r\x1b\[K)?`)
+}
+
+// exit waits for the end, checks the exit code, and gives what then stands on
+// the terminal: a line that told of waiting is gone.
 func (x *terminal) exit(want int) string {
 	x.t.Helper()
 	err := x.cmd.Wait()
@@ -180,7 +187,7 @@ func (x *terminal) exit(want int) string {
 	if got != want {
 		x.t.Errorf("exit code %d, want %d:\n%s", got, want, x.text())
 	}
-	return x.text()
+	return waits().ReplaceAllString(x.text(), "")
 }
 
 const question = "Start run with a $1.00 cap?"

@@ -203,7 +203,7 @@ func (f *Fake) fillQuote(q *fakeQuote, n api.NewQuote, coverage api.Coverage) {
 	}
 	profile := api.ProfileSelection{
 		ID: q.bench.ID, ManifestSHA256: q.bench.ManifestSHA256, DatasetAssetsSHA256: digest("assets", q.bench.Slug),
-		SamplingAlgorithm: *q.bench.SamplingAlgorithm, TaskIDsHash: digest(ids), PopulationCount: *q.bench.TaskCount, SelectedCount: len(ids), AttemptsPerTask: 1, TaskIDs: ids,
+		SamplingAlgorithm: *q.bench.SamplingAlgorithm, TaskIDsHash: digest(ids), PopulationCount: *q.bench.TaskCount, SelectedCount: len(ids), AttemptsPerTask: 1,
 	}
 	var external *string
 	if q.model.Kind == api.ConnectionKind {

@@ -2,6 +2,7 @@ package stat_test
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"testing"
 
@@ -161,4 +162,12 @@ func pow(x float64, k int) float64 {
 		p *= x
 	}
 	return p
+}
+
+// mass is P(X = k) for X binomial (n, p).
+func mass(n, k int, p float64) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }

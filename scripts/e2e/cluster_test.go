@@ -126,22 +126,30 @@ func (c *cluster) member(name string) string { return filepath.Join(c.home, name
 // launch starts a process.
 func (c *cluster) launch(dir string, args ...string) *process {
 	c.t.Helper()
+	return c.serve(nil, slices.Concat([]string{"--data", dir}, c.lease, args)...)
+}
+
+// serve starts a service of its own, with more in its environment, and ends it
+// with the test.
+func (s *site) serve(env []string, args ...string) *process {
+	s.t.Helper()
 	p := &process{gone: make(chan struct{}), log: &lockedBuffer{}}
-	p.cmd = c.command(context.Background(), "evalrouterd", slices.Concat([]string{"serve", "--data", dir}, c.lease, args)...)
+	p.cmd = s.command(context.Background(), "evalrouterd", append([]string{"serve"}, args...)...)
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
-		c.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	go func() {
 		defer close(p.gone)
 		_ = p.cmd.Wait() // its status is in ProcessState
 	}()
-	c.t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // gone already, as a rule
 		<-p.gone
-		if c.t.Failed() {
+		if s.t.Failed() {
 			text := p.log.String()
-			c.t.Logf("%s:\n%s", dir, text[max(0, len(text)-3000):])
+			s.t.Logf("%q:\n%s", args, text[max(0, len(text)-3000):])
 		}
 	})
 	return p
@@ -164,13 +172,13 @@ func (c *cluster) worker(i int, args ...string) *process {
 }
 
 // until polls a fact about other processes, which cannot signal us.
-func (c *cluster) until(what string, fact func() bool) {
-	c.t.Helper()
-	c.within(patience, what, fact)
+func (s *site) until(what string, fact func() bool) {
+	s.t.Helper()
+	s.within(patience, what, fact)
 }
 
-func (c *cluster) within(limit time.Duration, what string, fact func() bool) {
-	c.t.Helper()
+func (s *site) within(limit time.Duration, what string, fact func() bool) {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -179,7 +187,7 @@ func (c *cluster) within(limit time.Duration, what string, fact func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			c.t.Fatalf("%s did not come", what)
+			s.t.Fatalf("%s did not come", what)
 		}
 	}
 }

@@ -155,6 +155,39 @@ func TestPages_OneMachine(t *testing.T) {
 	}
 }
 
+// What the pages type in a script, of a package and of files works as it stands,
+// with ids in the place of the words that stand for them.
+func TestPages_ScriptsPackagesFiles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	script := func(page, heading string, ids ...string) string {
+		blocks := indented(document(t, page), heading)
+		if len(blocks) == 0 {
+			t.Fatalf("nothing is typed in %s under %q", page, heading)
+		}
+		return strings.NewReplacer(ids...).Replace(strings.Join(blocks, "\n"))
+	}
+	request, _, _ := strings.Cut(document(t, "docs/skill/SKILL.md")[strings.Index(document(t, "docs/skill/SKILL.md"), "```json\n")+len("```json\n"):], "```")
+	s.write("quote.json", []byte(request))
+	quote := strings.TrimSpace(s.ok("evalrouter", "quote", "--config", filepath.Join(s.home, "quote.json"), "--jq", ".id").stdout)
+	run, second := s.submit(request).ID, s.submit(request).ID
+	s.ok("evalrouter", "wait", run)
+	s.ok("evalrouter", "wait", second)
+	s.follow("sh", script("docs/cli.md", "From a script", "QUOTE", quote, "KEY", "a-key-of-mine", "RUN", run, "--max-cost 5", "--max-cost 5 --sample 5"))
+	s.follow("sh", script("docs/skill/SKILL.md", "What you may always do", "RUN RUN", run+" "+second, "RUN", run))
+
+	s.ok("evalrouter-bench", "init", filepath.Join(s.home, "mine"), "--namespace", "acme", "--name", "mine")
+	contains(t, "a package", s.follow("sh", script("docs/private-benchmarks.md", "From a package")).stdout, "(byob-")
+	s.write("questions.csv", []byte("Number,Question,Answer\n1,What colour is grass?,green\n"))
+	source := strings.TrimSpace(s.ok("evalrouter", "benchmark", "upload", filepath.Join(s.home, "questions.csv"), "--jq", ".id").stdout)
+	slug, _, _ := strings.Cut(strings.TrimSpace(s.ok("evalrouter", "benchmark", "list", "--jq", ".data[0].profile_id").stdout), "@")
+	s.follow("sh", script("docs/private-benchmarks.md", "Files", "3f2a9c", source, "byob-…", slug))
+	if left := strings.TrimSpace(s.ok("evalrouter", "benchmark", "list", "--jq", "[.data[] | select(.status == \"active\")] | length").stdout); left != "0" {
+		t.Errorf("%s benchmarks are left after the only one was archived", left)
+	}
+	s.audit()
+}
+
 // programs are those of the product, as a line of a document begins.
 var programs = []string{"evalrouter", "evalrouterd", "evalrouter-bench", "evalrouter-langsmith", "evalrouter-mcp", "evalrouter-tui"}
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,18 +18,23 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/scripts/internal/spans"
+	"github.com/evalrouter/evalrouter/scripts/internal/testpg"
 )
 
 // intake is what ingest measures with.
 type intake struct {
-	h       *home
-	origin  string
-	secret  string
-	owner   string
-	client  http.Client
-	batch   int
-	steps   int
-	content int
+	size   func() int64 // of the database
+	pid    int          // of the service
+	origin string
+	owner  string
+	// another gives another key, where each may ask so much in a minute.
+	another    func() (string, error)
+	secret     string // of the connection
+	connection string
+	client     http.Client
+	batch      int
+	steps      int
+	content    int
 }
 
 // ingest measures how many spans a second the service keeps, and how long lists
@@ -42,6 +48,7 @@ func ingest(args []string) error {
 	flags.IntVar(&in.steps, "steps", 32, "spans of a trace")
 	flags.IntVar(&in.content, "content", 1024, "bytes of content of a span")
 	most := flags.Int64("spans", 0, "stop when that many are kept")
+	postgres := flags.Bool("postgres", false, "keep them in a PostgreSQL of its own instead of SQLite")
 	queries := flags.Int("queries", 200, "how often each list and detail is asked for")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
 		return errUsage
@@ -51,41 +58,80 @@ func ingest(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	in.h = &home{dir: dir}
-	if err := in.begin(); err != nil {
+	begin := in.local
+	if *postgres {
+		begin = in.postgres
+	}
+	end, err := begin(dir)
+	if err != nil {
 		return err
 	}
-	defer in.h.run("evalrouter", "local", "stop")
+	defer end()
+	if err := in.connect(); err != nil {
+		return err
+	}
 	if err := in.send(*length, *senders, *most); err != nil {
 		return err
 	}
 	return in.ask(*queries)
 }
 
-// begin starts the service and makes a connection.
-func (in *intake) begin() error {
-	_, out, err := in.h.run("evalrouter", "traces", "connections", "create", "--name", "bench", "--kind", "otlp", "--json")
-	if err != nil {
-		return fmt.Errorf("make a connection: %w\n%s", err, out)
+// local starts the service that a person has, over SQLite.
+func (in *intake) local(dir string) (end func(), err error) {
+	h := &home{dir: dir}
+	if _, out, err := h.run("evalrouter", "local", "start"); err != nil {
+		return nil, fmt.Errorf("start the service: %w\n%s", err, out)
 	}
-	var c struct{ Secret string }
-	if err := json.Unmarshal([]byte(out), &c); err != nil {
-		return err
-	}
-	in.secret = c.Secret
-	b, err := os.ReadFile(filepath.Join(in.h.data(), "service.json"))
+	end = func() { h.run("evalrouter", "local", "stop") }
+	b, err := os.ReadFile(filepath.Join(h.data(), "service.json"))
 	if err != nil {
-		return err
+		return end, err
 	}
 	var s struct {
 		URL string `json:"base_url"`
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return err
+		return end, err
 	}
-	in.origin = s.URL
-	token, err := os.ReadFile(filepath.Join(in.h.data(), "owner.token"))
-	in.owner = strings.TrimSpace(string(token))
+	token, err := os.ReadFile(filepath.Join(h.data(), "owner.token"))
+	if err != nil {
+		return end, err
+	}
+	in.origin, in.owner, in.size = s.URL, strings.TrimSpace(string(token)), h.databaseSize
+	in.pid, err = h.pid()
+	return end, err
+}
+
+// postgres starts an installation over a PostgreSQL that is there for this alone.
+func (in *intake) postgres(dir string) (end func(), err error) {
+	server, ok := testpg.FindServer(testpg.DebianGlob)
+	if !ok {
+		return nil, fmt.Errorf("PostgreSQL is not installed: %s", testpg.InstallHint)
+	}
+	pg, err := testpg.Start(context.Background(), server)
+	if err != nil {
+		return nil, err
+	}
+	s := &served{dir: dir, env: []string{"EVALROUTERD_DATABASE_URL=" + pg.URL}}
+	if err := s.serve(); err != nil {
+		pg.Stop()
+		return nil, err
+	}
+	end = func() { s.stop(); pg.Stop() }
+	in.another = func() (string, error) {
+		key, err := s.run("keys", "create", "--workspace", "main", "--name", "bench", "--scopes", "traces:read,traces:write")
+		return strings.TrimSpace(key), err
+	}
+	in.origin, in.pid = s.base, s.cmd.Process.Pid
+	in.owner, err = in.another()
+	return end, err
+}
+
+// connect makes a connection.
+func (in *intake) connect() error {
+	var c struct{ ID, Secret string }
+	err := in.call(http.MethodPost, "/v1/trace-connections", strings.NewReader(`{"name":"bench","kind":"otlp"}`), &c)
+	in.connection, in.secret = c.ID, c.Secret
 	return err
 }
 
@@ -111,11 +157,10 @@ func (in *intake) post(body []byte) error {
 
 // send sends batches from several senders and prints what came of them.
 func (in *intake) send(length time.Duration, senders int, most int64) error {
-	pid, err := in.h.pid()
-	if err != nil {
-		return err
+	cpu, size, began := cpuNow(in.pid), int64(0), time.Now()
+	if in.size != nil {
+		size = in.size()
 	}
-	cpu, size, began := cpuNow(pid), in.h.databaseSize(), time.Now()
 	var kept, bytesSent atomic.Int64
 	var mu sync.Mutex
 	var took []time.Duration
@@ -149,14 +194,19 @@ func (in *intake) send(length time.Duration, senders int, most int64) error {
 		return failed
 	}
 	passed := time.Since(began)
-	_, out, err := in.h.run("evalrouter", "traces", "connections", "list", "--jq", ".data[0].trace_count")
-	if err != nil {
-		return fmt.Errorf("count traces: %w\n%s", err, out)
+	var c struct {
+		Traces int64 `json:"trace_count"`
+	}
+	if err := in.get("/v1/trace-connections/"+in.connection, &c); err != nil {
+		return err
 	}
 	fmt.Printf("%d spans of %.0f bytes in %d requests of %d from %d senders in %.0f s: %.0f spans/s kept, request p50 %s p99 %s\n", kept.Load(), float64(bytesSent.Load())/float64(kept.Load()),
 		len(took), in.batch, senders, passed.Seconds(), float64(kept.Load())/passed.Seconds(), percentile(took, 0.50), percentile(took, 0.99))
-	fmt.Printf("%s traces; %.0f bytes of database a span; service: %.0f µs of CPU a span, peak RSS %.0f MB\n", strings.TrimSpace(out),
-		float64(in.h.databaseSize()-size)/float64(kept.Load()), (cpuNow(pid)-cpu)*1e6/float64(kept.Load()), float64(peakNow(pid))/1e6)
+	fmt.Printf("%d traces; service: %.0f µs of CPU a span, peak RSS %.0f MB", c.Traces, (cpuNow(in.pid)-cpu)*1e6/float64(kept.Load()), float64(peakNow(in.pid))/1e6)
+	if in.size != nil {
+		fmt.Printf("; %.0f bytes of database a span", float64(in.size()-size)/float64(kept.Load()))
+	}
+	fmt.Println()
 	return nil
 }
 
@@ -169,12 +219,15 @@ func percentile(all []time.Duration, p float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))].Round(100 * time.Microsecond)
 }
 
-func (in *intake) get(path string, into any) error {
-	req, err := http.NewRequest(http.MethodGet, in.origin+path, nil)
+func (in *intake) get(path string, into any) error { return in.call(http.MethodGet, path, nil, into) }
+
+func (in *intake) call(method, path string, body io.Reader, into any) error {
+	req, err := http.NewRequest(method, in.origin+path, body)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+in.owner)
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := in.client.Do(req)
 	if err != nil {
 		return err
@@ -182,7 +235,7 @@ func (in *intake) get(path string, into any) error {
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: %d %s", path, resp.StatusCode, b)
+		err = fmt.Errorf("%s %s: %d %s", method, path, resp.StatusCode, b)
 	}
 	if err == nil && into != nil {
 		err = json.Unmarshal(b, into)
@@ -216,17 +269,51 @@ func (in *intake) ask(n int) error {
 		{"with a part that no name has", "/v1/traces?q=nowhere"},
 		{"with a model", "/v1/traces?model=bench-1"},
 		{"one trace", "/v1/traces/" + long},
-		{"its 500 steps with content", "/v1/traces/" + long + "/spans?limit=1000"},
+		{"its 500 steps with content", "/v1/traces/" + long + "/spans?limit=500"},
 	} {
-		var took []time.Duration
-		for range n {
-			at := time.Now()
-			if err := in.get(q.path, nil); err != nil {
-				return err
-			}
-			took = append(took, time.Since(at))
+		if err := in.repeat(q.name, q.path, n); err != nil {
+			return err
 		}
-		fmt.Printf("%-30s p50 %8s  p99 %8s\n", q.name, percentile(took, 0.50), percentile(took, 0.99))
+	}
+	return nil
+}
+
+// repeat prints how long a list takes, with every page of it.
+func (in *intake) repeat(name, path string, n int) (err error) {
+	if in.another != nil {
+		if in.owner, err = in.another(); err != nil {
+			return err
+		}
+	}
+	read := func() error { return in.get(path, nil) }
+	if strings.Contains(path, "/spans") {
+		read = func() error { return in.walk(path) }
+	}
+	var took []time.Duration
+	cpu := cpuNow(in.pid)
+	for range n {
+		at := time.Now()
+		if err := read(); err != nil {
+			return err
+		}
+		took = append(took, time.Since(at))
+	}
+	fmt.Printf("%-30s p50 %8s  p99 %8s  service: %5.1f ms of CPU\n", name, percentile(took, 0.50), percentile(took, 0.99), (cpuNow(in.pid)-cpu)*1e3/float64(n))
+	return nil
+}
+
+// walk reads every page of a list.
+func (in *intake) walk(path string) error {
+	for next := path; next != ""; {
+		var page struct {
+			Next string `json:"next_cursor"`
+		}
+		if err := in.get(next, &page); err != nil {
+			return err
+		}
+		if next = ""; page.Next != "" {
+			next = path + "&cursor=" + page.Next
+		}
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ const usage = `usage: scripts/bench startup [N]
        scripts/bench ingest [flags]
        scripts/bench report [flags]
        scripts/bench tracing [N]
-       scripts/bench workspace [N [PART]]
+       scripts/bench workspace [N [PART [PROGRAM...]]]
 
   startup   time from start to exit of evalrouter --version, --help, help run, catalog from a local copy, and of evalrouterd version, N times (51)
   engine    a run of the built product beside a bare Go loader on the same mock provider; engine -h lists the flags
@@ -36,7 +36,7 @@ const usage = `usage: scripts/bench startup [N]
   report    a report of very many tasks as it is written, a run in every format that it is exported in, and when a browser first paints them; report -h lists the flags
   validate  CPU time and memory of evalrouter-bench validate on 100,000 tasks in 72 MB, N times (11)
   tracing   trace capture: overhead of a span, a burst into a slow service, flushes, and spools of agents that are killed; N rounds (200)
-  workspace the full-screen workspace behind a terminal: first paint, keys to their frames over 100,000 rows and at 1,000 events/s, idle CPU and memory; N keys of each kind (200); PART is opening, resting, scrolling or flooding`
+  workspace the full-screen workspace behind a terminal: first paint, keys to their frames over 100,000 rows and at 1,000 events/s, idle CPU and memory; N keys of each kind (200); PART is opening, resting, scrolling, choosing or flooding; further PROGRAMs are measured beside bin/evalrouter-tui`
 
 func run(args []string) int {
 	var err error
@@ -67,7 +67,7 @@ func run(args []string) int {
 		err = writeReport(args[1], args[2], args[3])
 	case len(args) > 0 && args[0] == "databases":
 		err = databases(args[1:])
-	case len(args) > 0 && len(args) < 4 && args[0] == "workspace":
+	case len(args) > 0 && args[0] == "workspace":
 		err = workspaceBench(args[1:])
 	case len(args) > 0 && args[0] == "ingest":
 		err = ingest(args[1:])

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // clockTicks is the kernel's unit of process times on every Linux that Go
@@ -44,4 +46,20 @@ func peakNow(pid int) int64 {
 	f := strings.Fields(rest)
 	kib, _ := strconv.ParseInt(f[0], 10, 64)
 	return kib << 10
+}
+
+// usedBy is the CPU time of all threads of a running process, as exact as the
+// system keeps it.
+func usedBy(pid int) (sum time.Duration) {
+	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, path := range all {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread has ended
+		}
+		ns, _, _ := strings.Cut(string(b), " ")
+		n, _ := strconv.ParseInt(ns, 10, 64)
+		sum += time.Duration(n)
+	}
+	return sum
 }

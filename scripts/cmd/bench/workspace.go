@@ -50,53 +50,85 @@ func workspaceBench(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	parts := map[string]func(string, int) error{"opening": opening, "resting": resting, "scrolling": scrolling, "choosing": choosing, "flooding": flooding}
+	parts := map[string]func(string, string, int) error{"resting": resting, "scrolling": scrolling, "choosing": choosing, "flooding": flooding}
+	programs := append([]string{"bin/evalrouter-tui"}, args[min(len(args), 2):]...)
 	for _, name := range []string{"opening", "resting", "scrolling", "choosing", "flooding"} {
-		if len(args) == 2 && args[1] != name {
+		if len(args) >= 2 && args[1] != name {
 			continue
 		}
-		if err := parts[name](dir, n); err != nil {
-			return err
+		if name == "opening" {
+			if err := opening(dir, programs, n); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, program := range programs {
+			if len(programs) > 1 {
+				fmt.Println(program)
+			}
+			if err := parts[name](dir, program, n); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// opening is from the start of the process to the first frame with the menu.
-func opening(dir string, n int) error {
+// opening is from the start of the process to the first frame with the menu, in
+// turns of all programs: what the machine does beside is the same for each. A
+// process that ends after its first line says what the system itself takes.
+func opening(dir string, programs []string, n int) error {
 	f := apitest.NewFake(apitest.Options{})
 	defer f.Close()
-	var took []time.Duration
-	for range n/4 + 3 {
-		x, err := open(dir, f)
-		if err != nil {
+	took, used, least := make([][]time.Duration, len(programs)), make([][]time.Duration, len(programs)), []time.Duration{}
+	for round := range n/4 + 3 {
+		for i, program := range programs {
+			x, err := open(dir, program, f)
+			if err != nil {
+				return err
+			}
+			at, err := x.until("Run a benchmark")
+			if err = errors.Join(err, x.leave()); err != nil {
+				return err
+			}
+			if round >= 3 {
+				took[i], used[i] = append(took[i], at.Sub(x.began)), append(used[i], x.firstCPU)
+			}
+		}
+		began := time.Now()
+		if err := exec.Command(programs[0], "--version").Run(); err != nil {
 			return err
 		}
-		at, err := x.until("Run a benchmark")
-		if err = errors.Join(err, x.leave()); err != nil {
-			return err
+		if round >= 3 {
+			least = append(least, time.Since(began))
 		}
-		took = append(took, at.Sub(x.began))
 	}
-	spread("first paint, from the start of the process", took[3:])
+	for i, program := range programs {
+		if len(programs) > 1 {
+			fmt.Println(program)
+		}
+		spread("first paint, from the start of the process", took[i])
+		spread("CPU of the process until then", used[i])
+	}
+	spread("start and end of --version, in between", least)
 	return nil
 }
 
 // resting is what the workspace costs while nobody does anything: on Home, and
 // watching a run that goes on slowly.
-func resting(dir string, _ int) error {
+func resting(dir, program string, _ int) error {
 	f := apitest.NewFake(apitest.Options{TaskTime: 30 * time.Second})
 	defer f.Close()
 	if err := begin(dir, f); err != nil {
 		return err
 	}
 	for _, place := range []struct{ name, at, shows string }{{"on Home", "", "1 run"}, {"watching a run", "runs", "running"}} {
-		x, err := open(dir, f, place.at)
+		x, err := open(dir, program, f, place.at)
 		if err != nil {
 			return err
 		}
 		if _, err = x.until(place.shows); err == nil && place.at != "" {
-			_, err = x.press("\r", "Leaving this page")
+			_, _, err = x.press("\r", "Leaving this page")
 		}
 		if err != nil {
 			return errors.Join(err, x.leave())
@@ -116,7 +148,7 @@ func resting(dir string, _ int) error {
 }
 
 // scrolling is a list of a hundred thousand models.
-func scrolling(dir string, n int) error {
+func scrolling(dir, program string, n int) error {
 	f := apitest.NewFake(apitest.Options{})
 	defer f.Close()
 	large, err := crowd(f, 100_000)
@@ -125,7 +157,7 @@ func scrolling(dir string, n int) error {
 	}
 	defer large.Close()
 	f.URL = large.URL
-	x, err := open(dir, f, "models")
+	x, err := open(dir, program, f, "models")
 	if err != nil {
 		return err
 	}
@@ -133,29 +165,27 @@ func scrolling(dir string, n int) error {
 	if _, err := x.until("100000 of 100000", "100,000 of 100,000"); err != nil {
 		return err
 	}
-	var moved, paged, typed, cleared []time.Duration
+	var moved, paged, typed, cleared keyTimes
 	for i := range n {
 		for _, k := range []struct {
 			keys string
-			into *[]time.Duration
+			into *keyTimes
 		}{{"\x1b[B", &moved}, {"\x1b[6~", &paged}, {string(rune('1' + i%9)), &typed}, {"\x15", &cleared}} {
-			d, err := x.press(k.keys, "")
-			if err != nil {
+			if err := k.into.add(x.press(k.keys, "")); err != nil {
 				return err
 			}
-			*k.into = append(*k.into, d)
 		}
 	}
-	spread("100,000 rows: Down to its frame", moved)
-	spread("100,000 rows: PgDn to its frame", paged)
-	spread("100,000 rows: a filter's letter to its frame", typed)
-	spread("100,000 rows: Ctrl+U to its frame", cleared)
+	moved.print("100,000 rows: Down to its frame")
+	paged.print("100,000 rows: PgDn to its frame")
+	typed.print("100,000 rows: a filter's letter to its frame")
+	cleared.print("100,000 rows: Ctrl+U to its frame")
 	fmt.Printf("%-46s peak RSS %.1f MiB\n", "100,000 rows", float64(peakNow(x.pid()))/(1<<20))
 	return nil
 }
 
 // choosing is the checklist of a run with a hundred thousand models.
-func choosing(dir string, n int) error {
+func choosing(dir, program string, n int) error {
 	f := apitest.NewFake(apitest.Options{})
 	defer f.Close()
 	large, err := crowd(f, 100_000)
@@ -164,7 +194,7 @@ func choosing(dir string, n int) error {
 	}
 	defer large.Close()
 	f.URL = large.URL
-	x, err := open(dir, f, "run")
+	x, err := open(dir, program, f, "run")
 	if err != nil {
 		return err
 	}
@@ -172,18 +202,16 @@ func choosing(dir string, n int) error {
 	if _, err := x.until("arithmetic@1"); err != nil {
 		return err
 	}
-	if _, err := x.press("\r", "100000 of 100000"); err != nil {
+	if _, _, err := x.press("\r", "100000 of 100000"); err != nil {
 		return err
 	}
-	var marked []time.Duration
+	var marked keyTimes
 	for range n {
-		d, err := x.press(" ", "")
-		if err != nil {
+		if err := marked.add(x.press(" ", "")); err != nil {
 			return err
 		}
-		marked = append(marked, d)
 	}
-	spread("100,000 models of a run: Space to its frame", marked)
+	marked.print("100,000 models of a run: Space to its frame")
 	fmt.Printf("%-46s peak RSS %.1f MiB\n", "100,000 models of a run", float64(peakNow(x.pid()))/(1<<20))
 	return nil
 }
@@ -241,13 +269,13 @@ func first(f *apitest.Fake, list string) (map[string]any, error) {
 }
 
 // flooding is a run of a thousand events a second, watched.
-func flooding(dir string, n int) error {
+func flooding(dir, program string, n int) error {
 	f := apitest.NewFake(apitest.Options{TaskTime: 3 * time.Millisecond, Tasks: 100_000, Credits: 1000 * usd.Dollar})
 	defer f.Close()
 	if err := begin(dir, f); err != nil {
 		return err
 	}
-	x, err := open(dir, f, "runs")
+	x, err := open(dir, program, f, "runs")
 	if err != nil {
 		return err
 	}
@@ -255,24 +283,22 @@ func flooding(dir string, n int) error {
 	if _, err := x.until("running"); err != nil {
 		return err
 	}
-	if _, err := x.press("\r", "Leaving this page"); err != nil {
+	if _, _, err := x.press("\r", "Leaving this page"); err != nil {
 		return err
 	}
 	x.watch(3 * time.Second)
 	cpuBefore, frames, began := cpuNow(x.pid()), x.frames, time.Now()
-	var took []time.Duration
+	var took keyTimes
 	for range n / 2 {
 		for _, k := range [][2]string{{"\x1bOP", "Keys everywhere"}, {"\x1bOP", "Leaving this page"}} {
-			d, err := x.press(k[0], k[1])
-			if err != nil {
+			if err := took.add(x.press(k[0], k[1])); err != nil {
 				return err
 			}
-			took = append(took, d)
 		}
 	}
 	x.watch(5 * time.Second)
 	span := time.Since(began).Seconds()
-	spread("1,000 events/s: F1 to its frame, and back", took)
+	took.print("1,000 events/s: F1 to its frame, and back")
 	fmt.Printf("%-46s CPU %.1f %% of one core, %.1f frames/s over %.0f s   peak RSS %.1f MiB\n", "1,000 events/s", 100*(cpuNow(x.pid())-cpuBefore)/span,
 		float64(x.frames-frames)/span, span, float64(peakNow(x.pid()))/(1<<20))
 	return nil
@@ -328,16 +354,20 @@ type opened struct {
 	pieces chan piece
 	vt     vt10x.Terminal
 	frames int
+	// firstCPU is what the process had used when its first frame had arrived.
+	firstCPU time.Duration
 }
 
-// piece is what came at a time; last says that a frame ended in it.
+// piece is what came at a time; last says that a frame ended in it, and used is
+// the CPU time of the process when that was the first one.
 type piece struct {
 	at   time.Time
 	text []byte
 	last bool
+	used time.Duration
 }
 
-func open(dir string, f *apitest.Fake, at ...string) (*opened, error) {
+func open(dir, program string, f *apitest.Fake, at ...string) (*opened, error) {
 	ctrl, tty, err := pty.Open(workspaceColumns, workspaceRows)
 	if err != nil {
 		return nil, err
@@ -346,7 +376,7 @@ func open(dir string, f *apitest.Fake, at ...string) (*opened, error) {
 	if len(at) > 0 && at[0] != "" {
 		args = append(args, "--at", at[0])
 	}
-	x := &opened{ctrl: ctrl, cmd: exec.Command("bin/evalrouter-tui", args...), pieces: make(chan piece, 1<<16), vt: vt10x.New(vt10x.WithSize(workspaceColumns, workspaceRows))}
+	x := &opened{ctrl: ctrl, cmd: exec.Command(program, args...), pieces: make(chan piece, 1<<16), vt: vt10x.New(vt10x.WithSize(workspaceColumns, workspaceRows))}
 	x.cmd.Env, x.cmd.SysProcAttr = surroundings(dir, f), pty.Own()
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
 	x.began = time.Now()
@@ -361,12 +391,15 @@ func (x *opened) pid() int { return x.cmd.Process.Pid }
 
 func (x *opened) read() {
 	defer close(x.pieces)
-	buf := make([]byte, 1<<16)
+	buf, framed := make([]byte, 1<<16), false
 	for {
 		n, err := x.ctrl.Read(buf)
 		if n > 0 {
-			text := bytes.Clone(buf[:n])
-			x.pieces <- piece{time.Now(), text, bytes.Contains(text, []byte(frameEnd))}
+			p := piece{time.Now(), bytes.Clone(buf[:n]), bytes.Contains(buf[:n], []byte(frameEnd)), 0}
+			if p.last && !framed {
+				framed, p.used = true, usedBy(x.pid())
+			}
+			x.pieces <- p
 		}
 		if err != nil {
 			return
@@ -377,6 +410,7 @@ func (x *opened) read() {
 func (x *opened) take(p piece) {
 	_, _ = x.vt.Write(p.text)
 	x.frames += bytes.Count(p.text, []byte(frameEnd))
+	x.firstCPU = max(x.firstCPU, p.used)
 }
 
 // until waits for a frame with one of the texts, and gives the time at which it
@@ -401,15 +435,29 @@ func (x *opened) until(texts ...string) (time.Time, error) {
 }
 
 // press types keys and gives the time to the end of the next frame, or of the
-// one with a text.
-func (x *opened) press(keys, text string) (time.Duration, error) {
+// one with a text, and the CPU time that the process used until then.
+func (x *opened) press(keys, text string) (took, used time.Duration, err error) {
 	x.watch(20 * time.Millisecond) // whatever is on its way
-	began := time.Now()
+	before, began := usedBy(x.pid()), time.Now()
 	if _, err := x.ctrl.WriteString(keys); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	at, err := x.until(text)
-	return at.Sub(began), err
+	return at.Sub(began), usedBy(x.pid()) - before, err
+}
+
+// keyTimes is how long keys took, and what they cost: on a busy machine most of
+// the former is waiting for others.
+type keyTimes struct{ took, used []time.Duration }
+
+func (k *keyTimes) add(took, used time.Duration, err error) error {
+	k.took, k.used = append(k.took, took), append(k.used, used)
+	return err
+}
+
+func (k *keyTimes) print(what string) {
+	spread(what, k.took)
+	spread("  CPU of the process until then", k.used)
 }
 
 // watch takes what comes for some time.

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/lib/plain"
 )
@@ -30,6 +31,9 @@ type Cell struct {
 	Role Role
 }
 
+// empty is a cell that nobody drew into.
+var empty = Cell{Text: " "}
+
 type grid struct {
 	w, h   int
 	cells  []Cell
@@ -43,10 +47,17 @@ type Canvas struct {
 }
 
 // NewCanvas is an empty frame.
-func NewCanvas(w, h int) Canvas {
-	g := &grid{w: w, h: h, cells: make([]Cell, w*h), cx: -1, cy: -1}
+func NewCanvas(w, h int) Canvas { return Canvas{}.again(w, h) }
+
+// again is an empty frame in the memory of one that nobody looks at any more.
+func (c Canvas) again(w, h int) Canvas {
+	g := c.g
+	if g == nil || len(g.cells) != w*h {
+		g = &grid{cells: make([]Cell, w*h)}
+	}
+	g.w, g.h, g.cx, g.cy = w, h, -1, -1
 	for i := range g.cells {
-		g.cells[i].Text = " "
+		g.cells[i] = empty
 	}
 	return Canvas{g: g, w: w, h: h}
 }
@@ -67,17 +78,22 @@ func (c Canvas) Text(x, y int, r Role, s plain.Safe) int {
 		return x
 	}
 	last := -1
-	for _, ch := range s {
+	for i := 0; i < len(s); {
+		ch, size := utf8.DecodeRuneInString(string(s[i:]))
+		text := string(s[i : i+size]) // of the memory that s has
+		i += size
 		n := 1
-		if ch == '\n' || ch == '\t' {
-			ch = ' '
-		}
-		if ch >= 0x300 {
-			n = plain.Width(plain.Safe(string(ch)))
+		switch {
+		case ch == '\n' || ch == '\t':
+			text = " "
+		case ch == utf8.RuneError:
+			text = string(ch)
+		case ch >= 0x300:
+			n = plain.Width(plain.Safe(text))
 		}
 		if n == 0 {
 			if last >= 0 {
-				c.g.cells[last].Text += string(ch)
+				c.g.cells[last].Text += text
 			}
 			continue
 		}
@@ -85,7 +101,7 @@ func (c Canvas) Text(x, y int, r Role, s plain.Safe) int {
 			break
 		}
 		if x >= 0 {
-			last = c.set(x, y, string(ch), n, r)
+			last = c.set(x, y, text, n, r)
 		}
 		x += n
 	}

@@ -11,7 +11,8 @@ import (
 // everywhere. There are no vertical borders, so that selecting text with the
 // terminal's own means gives clean lines.
 func (s *Stack) View() Canvas {
-	c := NewCanvas(s.w, s.h)
+	c := s.spare.again(s.w, s.h)
+	s.spare = Canvas{}
 	if s.small() {
 		s.enlarge(c)
 		s.frame = c

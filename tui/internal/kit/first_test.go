@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gdamore/tcell/v2"
-
 	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
@@ -33,7 +31,7 @@ func TestFirstFrameWaitsForNothing(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			sim := tcell.NewSimulationScreen("UTF-8")
+			sim := kittest.NewScreen()
 			term, err := kit.TakeOver(sim, kit.Mono, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -89,7 +89,7 @@ func (l *Loop) Begin(ctx context.Context, first any, above ...any) {
 	for _, to := range above {
 		tasks = append(tasks, l.Stack.Open(to)...)
 	}
-	l.Paint()
+	l.show() // and no more than once: Paint, which follows, tells the screen
 	if l.Host.Painted != nil {
 		l.Host.Painted()
 	}
@@ -104,6 +104,9 @@ func (l *Loop) End() {
 
 // Send gives a message to a screen, or an input event to whoever it concerns.
 func (l *Loop) Send(id int, m Msg) {
+	if to, ok := m.(Resize); ok {
+		l.Term.Resized(to)
+	}
 	if p, ok := m.(Mouse); ok {
 		if p.Kind == Click && l.down {
 			p.Kind = Drag
@@ -116,13 +119,15 @@ func (l *Loop) Send(id int, m Msg) {
 
 // Paint shows the frame, and tells a screen when it was shown first.
 func (l *Loop) Paint() {
-	l.Term.Paint(l.Stack.View())
+	l.show()
 	if top := l.Stack.Top(); top != l.shown && !l.Stack.covered() {
 		l.shown = top
 		l.perform(l.Stack.Handle(top, Shown{At: l.Host.Now()}))
-		l.Term.Paint(l.Stack.View())
+		l.show()
 	}
 }
+
+func (l *Loop) show() { l.Stack.spare = l.Term.Paint(l.Stack.View()) }
 
 // Done says that the workspace was left, and what broke if something did.
 func (l *Loop) Done() (bool, error) { return l.quit || l.fault != nil, l.fault }
@@ -191,13 +196,13 @@ func (l *Loop) Run(ctx context.Context, first any, above ...any) (err error) {
 	frames := pace{next: time.NewTimer(0)}
 	defer frames.next.Stop()
 	for asked := true; ; { // by the person, who sees at once what a key did
+		if done, err := l.Done(); done {
+			return err // what broke may be the terminal: nothing is painted any more
+		}
 		if frames.now(asked) {
 			l.Paint()
 		}
 		asked = false
-		if done, err := l.Done(); done {
-			return err
-		}
 		select {
 		case m, ok := <-events:
 			if !ok && ctx.Err() != nil {

@@ -23,28 +23,27 @@ func match(words []string, text string) int {
 	return best
 }
 
-// near looks at bytes: letters beyond ASCII are found in order as their bytes.
+// near looks at bytes: letters beyond ASCII are found in order as their bytes. A
+// long list asks it for every row at every key.
 func near(word, text string) bool {
-	for start := 0; start < len(text); {
-		end := strings.IndexByte(text[start:], ' ')
-		if end < 0 {
-			end = len(text) - start
+	first := word[0]
+	for i := 0; i < len(text); i++ {
+		if text[i] != first { // no word that begins with it
+			skip := strings.IndexByte(text[i:], ' ')
+			if skip < 0 {
+				return false
+			}
+			i += skip
+			continue
 		}
-		if end > 0 && text[start] == word[0] && inOrder(word, text[start:start+end]) {
-			return true
+		found := 1
+		for i++; i < len(text) && text[i] != ' '; i++ {
+			if text[i] == word[found] {
+				if found++; found == len(word) {
+					return true
+				}
+			}
 		}
-		start += end + 1
 	}
 	return false
-}
-
-func inOrder(word, text string) bool {
-	for i := 0; i < len(word); i++ {
-		at := strings.IndexByte(text, word[i])
-		if at < 0 {
-			return false
-		}
-		text = text[at+1:]
-	}
-	return true
 }

@@ -61,12 +61,18 @@ func (s Scroll) Update(m Msg, height, rows int) (Scroll, bool) {
 // View draws lines from where the page was scrolled to, and says on its last
 // row how much is below.
 func (s Scroll) View(c Canvas, lines []Line) {
+	s.ViewOf(c, len(lines), func(i int) Line { return lines[i] })
+}
+
+// ViewOf is View of n lines that are made when they are shown.
+func (s Scroll) ViewOf(c Canvas, n int, line func(i int) Line) {
 	w, h := c.Size()
-	top := max(min(s.top, len(lines)-h), 0)
-	for y := 0; y < h && top+y < len(lines); y++ {
-		c.Text(0, y, lines[top+y].Role, plain.Cut(lines[top+y].Text, w))
+	top := max(min(s.top, n-h), 0)
+	for y := 0; y < h && top+y < n; y++ {
+		l := line(top + y)
+		c.Text(0, y, l.Role, plain.Cut(l.Text, w))
 	}
-	if below := len(lines) - top - h; below > 0 && h > 1 {
+	if below := n - top - h; below > 0 && h > 1 {
 		c.Sub(0, h-1, w, 1).Clear()
 		c.Text(1, h-1, Strong, plain.Line("PgDn: "+itoa(below+1)+" more lines"))
 	}

@@ -47,6 +47,7 @@ type Stack struct {
 	pick    selection
 	exitAt  time.Time // of the last Ctrl+C at the root
 	frame   Canvas
+	spare   Canvas // an old frame, to be drawn into
 }
 
 // Open puts the screen of a route on top.

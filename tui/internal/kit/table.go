@@ -16,6 +16,8 @@ type Column struct {
 	Right bool
 	// Whole is never cut: a number that lost its end is another number.
 	Whole bool
+	// Least is to what width it is cut before a column goes; 0 is not at all.
+	Least int
 	// Drop says in which order columns go when there is no room: the highest
 	// first; 0 stays.
 	Drop int
@@ -68,10 +70,10 @@ type Table struct {
 	rows    Rows
 	hay     []string // of each row, what a filter looks at
 	widths  []int
-	every   []int // indices of all rows
-	shown   []int // indices into rows: those that hold what was typed, then looser ones
-	whole   int   // how many of shown hold it
-	cursor  int   // index into shown
+	every   []int32 // indices of all rows
+	shown   []int32 // indices into rows: those that hold what was typed, then looser ones
+	whole   int     // how many of shown hold it
+	cursor  int     // index into shown
 	top     int
 	height  int
 }
@@ -90,9 +92,9 @@ func (t Table) Of(rows Rows) Table {
 	at := t.key()
 	t.rows = rows
 	t.hay, t.widths = looked(t.Columns, rows)
-	t.every = make([]int, rows.N)
+	t.every = make([]int32, rows.N)
 	for i := range t.every {
-		t.every[i] = i
+		t.every[i] = int32(i)
 	}
 	return t.back(at)
 }
@@ -114,7 +116,7 @@ func (t Table) back(at string) Table {
 	t = t.refilter(t.every)
 	t.cursor = 0
 	if at != "" {
-		t.cursor = max(slices.IndexFunc(t.shown, func(r int) bool { return t.rows.Key(r) == at }), 0)
+		t.cursor = max(slices.IndexFunc(t.shown, func(r int32) bool { return t.rows.Key(int(r)) == at }), 0)
 	}
 	return t.follow()
 }
@@ -161,7 +163,7 @@ func (t Table) Selected() int {
 	if t.cursor < 0 || t.cursor >= len(t.shown) {
 		return -1
 	}
-	return t.shown[t.cursor]
+	return int(t.shown[t.cursor])
 }
 
 // At puts the cursor on a row that is shown, or on none of them past the last.
@@ -173,7 +175,7 @@ func (t Table) At(i int) Table {
 
 // Shown are the rows that pass the filter, in their order, and which of them is
 // under the cursor.
-func (t Table) Shown() (rows []int, at int) { return t.shown, t.cursor }
+func (t Table) Shown() (rows []int32, at int) { return t.shown, t.cursor }
 
 // Filtering says that something was typed.
 func (t Table) Filtering() bool { return !t.filter.Empty() }
@@ -182,44 +184,43 @@ func (t Table) Filtering() bool { return !t.filter.Empty() }
 func (t Table) Count() (shown, all int) { return len(t.shown), t.rows.N }
 
 // refilter shows those of the candidates that fit what was typed.
-func (t Table) refilter(candidates []int) Table {
+func (t Table) refilter(candidates []int32) Table {
 	typed := words(t.filter.Text())
 	if len(typed) == 0 {
 		t.shown, t.whole = candidates, len(candidates)
 		return t
 	}
-	fits, whole, loose := make([]byte, len(candidates)), 0, 0
-	for k, i := range candidates {
-		switch fits[k] = byte(match(typed, t.hay[i])); fits[k] {
+	// Those that hold it from the front, looser ones from the back: one piece of
+	// memory for a key, of which long lists would otherwise leave the most behind.
+	out := make([]int32, len(candidates))
+	whole, loose := 0, len(out)
+	for _, i := range candidates {
+		switch match(typed, t.hay[i]) {
 		case 2:
+			out[whole] = i
 			whole++
 		case 1:
-			loose++
+			loose--
+			out[loose] = i
 		}
 	}
-	t.shown, t.whole = make([]int, whole+loose), whole
-	nextWhole, nextLoose := 0, whole
-	for k, i := range candidates {
-		switch fits[k] {
-		case 2:
-			t.shown[nextWhole] = i
-			nextWhole++
-		case 1:
-			t.shown[nextLoose] = i
-			nextLoose++
-		}
+	slices.Reverse(out[loose:])
+	out = out[:whole+copy(out[whole:], out[loose:])]
+	if len(out) < cap(out)/4 {
+		out = slices.Clone(out)
 	}
+	t.shown, t.whole = out, whole
 	return t
 }
 
 // candidates are the rows that can fit a text: where it goes on from what was
 // typed before, none but those that fitted that, in the order of the rows.
-func (t Table) candidates(before string) []int {
+func (t Table) candidates(before string) []int32 {
 	if before == "" || !strings.HasPrefix(t.filter.Text(), before) {
 		return t.every
 	}
 	a, b := t.shown[:t.whole], t.shown[t.whole:]
-	out := make([]int, 0, len(t.shown))
+	out := make([]int32, 0, len(t.shown))
 	for len(a) > 0 && len(b) > 0 {
 		if a[0] < b[0] {
 			out, a = append(out, a[0]), a[1:]

@@ -25,7 +25,7 @@ func (t Table) View(c Canvas) {
 				c.Cursor(1, y+headRows)
 			}
 		}
-		t.line(c, y+headRows, cols, widths, t.rows.Row(t.shown[at]), role)
+		t.line(c, y+headRows, cols, widths, t.rows.Row(int(t.shown[at])), role)
 	}
 }
 
@@ -70,13 +70,19 @@ func (t Table) fit(room int) (cols, widths []int) {
 			cols = append(cols, i)
 		}
 	}
-	total := func() (sum int) {
+	total := func(width func(int) int) (sum int) {
 		for _, i := range cols {
-			sum += t.width(i) + 2
+			sum += width(i) + 2
 		}
 		return sum - 2
 	}
-	for total() > room {
+	least := func(i int) int {
+		if n := t.Columns[i].Least; n > 0 {
+			return min(n, t.width(i))
+		}
+		return t.width(i)
+	}
+	for total(least) > room {
 		worst := -1
 		for k, i := range cols {
 			if d := t.Columns[i].Drop; d > 0 && (worst < 0 || d > t.Columns[cols[worst]].Drop) {
@@ -91,7 +97,7 @@ func (t Table) fit(room int) (cols, widths []int) {
 	for _, i := range cols {
 		widths = append(widths, t.width(i))
 	}
-	for over := total() - room; over > 0; over-- {
+	for over := total(t.width) - room; over > 0; over-- {
 		widest := -1
 		for k, i := range cols {
 			if !t.Columns[i].Whole && widths[k] > 1 && (widest < 0 || widths[k] > widths[widest]) {

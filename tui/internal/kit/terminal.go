@@ -15,12 +15,14 @@ const maxPaste = 64 << 10
 type Terminal struct {
 	screen tcell.Screen
 	theme  Theme
-	last   []Cell
-	w, h   int
-	cx, cy int
+	last   Canvas // the frame that is shown
+	anew   bool   // it may not be shown any more
 	pasted strings.Builder
 	inside bool // of a paste
 	keeper Keeper
+	// gone says that the terminal was given away and could not be taken again.
+	// The library has no cells then and would look for them for ever.
+	gone bool
 }
 
 // Keeper is told around every time the terminal is taken, so that somebody can
@@ -90,7 +92,7 @@ func (t *Terminal) modes() {
 	t.screen.EnableMouse(tcell.MouseButtonEvents | tcell.MouseDragEvents)
 	t.screen.EnablePaste()
 	t.screen.EnableFocus()
-	t.last = nil
+	t.anew = true
 }
 
 // Close gives the terminal back as it was. It may be called again.
@@ -105,44 +107,67 @@ func (t *Terminal) Size() Resize {
 	return Resize{W: w, H: h}
 }
 
-// Paint shows a frame. Cells that did not change are not sent, and a frame
-// without a change sends nothing.
-func (t *Terminal) Paint(c Canvas) {
-	all := t.last == nil || c.w != t.w || c.h != t.h
-	changed := all || c.g.cx != t.cx || c.g.cy != t.cy
+// Paint shows a frame, which must not be drawn into from then on, and gives one
+// that may be. Cells that did not change are not sent, and a frame without a change
+// sends nothing. A whole frame begins by clearing the screen, after which its empty
+// cells stand there: of a large terminal they are most.
+func (t *Terminal) Paint(c Canvas) (free Canvas) {
+	if t.gone {
+		return c
+	}
+	all := t.anew || c.w != t.last.w || c.h != t.last.h
+	changed := all || c.g.cx != t.last.g.cx || c.g.cy != t.last.g.cy
 	if all {
 		t.screen.Clear()
+		t.screen.LockRegion(0, 0, c.w, c.h, true) // which leaves cells as the clearing left them
 	}
 	for i, cell := range c.g.cells {
-		if !all && t.last[i] == cell {
+		before := empty
+		if !all {
+			before = t.last.g.cells[i]
+		}
+		if before == cell {
 			continue
 		}
 		changed = true
+		x, y := i%c.w, i/c.w
+		if before == empty {
+			t.screen.LockRegion(x, y, 1, 1, false)
+		}
 		if cell.Text == "" {
 			continue // the character on the left covers it
 		}
-		r := []rune(cell.Text)
-		t.screen.SetContent(i%c.w, i/c.w, r[0], r[1:], t.theme.style(cell.Role))
+		t.screen.Put(x, y, cell.Text, t.theme.style(cell.Role))
 	}
 	if !changed {
-		return
+		return c
 	}
-	t.last, t.w, t.h, t.cx, t.cy = append(t.last[:0], c.g.cells...), c.w, c.h, c.g.cx, c.g.cy
-	if t.cx < 0 {
+	free, t.last, t.anew = t.last, c, false
+	if c.g.cx < 0 {
 		t.screen.HideCursor()
 	} else {
-		t.screen.ShowCursor(t.cx, t.cy)
+		t.screen.ShowCursor(c.g.cx, c.g.cy)
 	}
-	t.screen.Show()
+	if all {
+		t.screen.Sync() // clears, and draws in the same write
+	} else {
+		t.screen.Show()
+	}
+	return free
 }
 
 // Copy puts text on the terminal's clipboard.
 func (t *Terminal) Copy(text string) { t.screen.SetClipboard([]byte(text)) }
 
 // Redraw sends everything with the next frame.
-func (t *Terminal) Redraw() {
-	t.last = nil
-	t.screen.Sync()
+func (t *Terminal) Redraw() { t.anew = true }
+
+// Resized is told of every size that the terminal had: one that it has again may
+// have cut off what stood there.
+func (t *Terminal) Resized(to Resize) {
+	if to.W != t.last.w || to.H != t.last.h {
+		t.Redraw()
+	}
 }
 
 // Suspended gives the terminal back while do runs.
@@ -153,12 +178,25 @@ func (t *Terminal) Suspended(do func() error) error {
 	t.keeper.Given()
 	err := do()
 	t.keeper.Taking()
-	if again := t.screen.Resume(); again != nil {
+	if again := t.resume(); again != nil {
+		t.gone = true
 		return fmt.Errorf("take the terminal again: %w", again)
 	}
 	t.modes()
-	t.screen.Sync()
 	return err
+}
+
+// resume takes the terminal again, which has to have a size: what hung up
+// meanwhile has none.
+func (t *Terminal) resume() error {
+	if err := t.screen.Resume(); err != nil {
+		return err
+	}
+	if tty, ok := t.screen.Tty(); ok {
+		_, err := tty.WindowSize()
+		return err
+	}
+	return nil
 }
 
 // Next waits for an event. It gives nil when the terminal was closed.

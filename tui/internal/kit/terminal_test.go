@@ -16,17 +16,32 @@ import (
 
 // tty is a terminal that keeps what it is sent.
 type tty struct {
-	mu      sync.Mutex
-	out     bytes.Buffer
-	in      chan []byte
-	stopped chan struct{}
-	once    sync.Once
-	raw     bool
+	mu              sync.Mutex
+	out             bytes.Buffer
+	in              chan []byte
+	stopped         chan struct{}
+	once            sync.Once
+	raw             bool
+	noStart, noSize error // of a terminal that has hung up
+	w, h            int
 }
 
-func newTTY() *tty { return &tty{in: make(chan []byte, 8), stopped: make(chan struct{})} }
+func newTTY() *tty { return &tty{in: make(chan []byte, 8), stopped: make(chan struct{}), w: 80, h: 24} }
 
-func (t *tty) Start() error { t.mu.Lock(); defer t.mu.Unlock(); t.raw = true; return nil }
+func (t *tty) Start() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.noStart != nil {
+		return t.noStart
+	}
+	t.raw = true
+	select {
+	case <-t.stopped: // it was given back before
+		t.stopped, t.once = make(chan struct{}), sync.Once{}
+	default:
+	}
+	return nil
+}
 func (t *tty) Stop() error  { t.mu.Lock(); defer t.mu.Unlock(); t.raw = false; return nil }
 func (t *tty) Drain() error { t.once.Do(func() { close(t.stopped) }); return nil }
 func (t *tty) Close() error { return nil }
@@ -34,14 +49,35 @@ func (t *tty) Close() error { return nil }
 func (t *tty) NotifyResize(func()) {}
 
 func (t *tty) WindowSize() (tcell.WindowSize, error) {
-	return tcell.WindowSize{Width: 80, Height: 24}, nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.noSize != nil {
+		return tcell.WindowSize{}, t.noSize
+	}
+	return tcell.WindowSize{Width: t.w, Height: t.h}, nil
+}
+
+func (t *tty) size(w, h int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.w, t.h = w, h
+}
+
+// hangUp lets the terminal refuse from now on to be taken, and to tell its size.
+func (t *tty) hangUp(noStart, noSize error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.noStart, t.noSize = noStart, noSize
 }
 
 func (t *tty) Read(b []byte) (int, error) {
+	t.mu.Lock()
+	stopped := t.stopped
+	t.mu.Unlock()
 	select {
 	case in := <-t.in:
 		return copy(b, in), nil
-	case <-t.stopped:
+	case <-stopped:
 		return 0, nil
 	}
 }
@@ -86,6 +122,57 @@ func (b breaking) effects() []kit.Effect {
 	return nil
 }
 
+// taken is a terminal of the library over a device.
+func taken(t *testing.T, dev *tty) *kit.Terminal {
+	t.Helper()
+	info, err := tcell.LookupTerminfo("xterm-256color")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *info // the library writes into it
+	s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, &own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term, err := kit.TakeOver(s, kit.Colour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// A terminal that hangs up while it is given away ends the workspace, with the
+// reason: the library would paint for ever on no cells.
+func TestTerminalHangsUp(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("no such device")
+	for _, tt := range []struct {
+		name        string
+		start, size error
+	}{
+		{"it cannot be opened again", gone, gone},
+		{"it is there and has no size", nil, gone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dev := newTTY()
+			term := taken(t, dev)
+			jobs := make(chan kit.JobEvent, 1)
+			still := breaking{"nowhere"}
+			loop := &kit.Loop{Term: term, Host: kit.Host{Now: time.Now, Job: jobs}, Stack: &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return still, nil }}}
+			dev.hangUp(tt.start, tt.size)
+			jobs <- kit.Continued
+			if err := loop.Run(t.Context(), nil); !errors.Is(err, gone) || !strings.Contains(err.Error(), "take the terminal again") {
+				t.Errorf("error %v", err)
+			}
+			term.Redraw()
+			canvas := kit.NewCanvas(80, 24)
+			canvas.Text(0, 0, kit.Plain, "painted")
+			term.Paint(canvas)
+		})
+	}
+}
+
 // However the workspace ends, the terminal is given back: the main screen, the
 // cursor, no mouse, no paste marks, no raw mode.
 func TestTerminalIsGivenBack(t *testing.T) {
@@ -94,19 +181,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			dev := newTTY()
-			info, err := tcell.LookupTerminfo("xterm-256color")
-			if err != nil {
-				t.Fatal(err)
-			}
-			own := *info // the library writes into it
-			s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, &own)
-			if err != nil {
-				t.Fatal(err)
-			}
-			term, err := kit.TakeOver(s, kit.Colour, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			term := taken(t, dev)
 			b := breaking{where}
 			loop := &kit.Loop{Term: term, Host: kit.Host{Now: time.Now}, Stack: &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return b, b.effects() }}}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -119,7 +194,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 			default:
 				dev.in <- []byte("x")
 			}
-			err = loop.Run(ctx, nil)
+			err := loop.Run(ctx, nil)
 			if broke := !strings.Contains("Ctrl+Q a signal", where); broke != (err != nil) {
 				t.Errorf("error %v", err)
 			}

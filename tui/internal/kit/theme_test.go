@@ -6,6 +6,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
+	"github.com/evalrouter/evalrouter/tui/internal/kit/kittest"
 )
 
 // Without colour every role that colour tells apart looks different in another
@@ -13,7 +14,7 @@ import (
 func TestThemes(t *testing.T) {
 	t.Parallel()
 	for _, theme := range []kit.Theme{kit.Colour, kit.Contrast, kit.Mono} {
-		sim := tcell.NewSimulationScreen("UTF-8")
+		sim := kittest.NewScreen()
 		term, err := kit.TakeOver(sim, theme, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -184,31 +184,5 @@ func Pairs(width int, rows ...[2]string) (out []kit.Line) {
 	return out
 }
 
-// TaskReason is why a continuation does not run a task. One that this version
-// does not know stands as the service sent it.
-func TaskReason(code string) string {
-	switch code {
-	case "refused":
-		return "refused by the model"
-	case "cancelled":
-		return "stopped by a person"
-	case "time_limit":
-		return "stopped by the time limit"
-	case "not_runnable":
-		return "rejected by the provider"
-	case "invalid_output":
-		return "with an answer that cannot be graded"
-	case "unknown_outcome":
-		return "of unknown outcome"
-	case "partly_answered":
-		return "answered in part"
-	case "call_in_progress":
-		return "whose call is not settled"
-	case "saved_response_unavailable":
-		return "whose answer is not there"
-	}
-	return strings.ReplaceAll(code, "_", " ")
-}
-
 // Words is a code for people: "cap_reached" is "cap reached".
 func Words(code string) string { return strings.ReplaceAll(code, "_", " ") }

@@ -10,8 +10,11 @@ import (
 // Guard guards nothing: a console is given back by the system.
 type Guard struct{}
 
+// New is nobody.
+func New() *Guard { return nil }
+
 // Start starts nothing.
-func Start(string) *Guard { return nil }
+func (*Guard) Start(string) {}
 
 // Taking does nothing.
 func (*Guard) Taking() {}

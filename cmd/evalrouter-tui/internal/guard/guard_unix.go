@@ -20,11 +20,13 @@ const terminal = "/dev/tty"
 // Guard is the workspace's end of the pipe.
 type Guard struct {
 	tty, pipe *os.File
+	far       *os.File // the end of the second process, until it has started
 }
 
-// Start starts the second process from the program itself. nil means that the
-// terminal is not guarded, which is no reason not to open the workspace.
-func Start(program string) *Guard {
+// New keeps what Taking and Given say until the second process is there to read
+// it. nil means that the terminal is not guarded, which is no reason not to open
+// the workspace.
+func New() *Guard {
 	tty, err := os.OpenFile(terminal, os.O_RDWR, 0)
 	if err != nil {
 		return nil
@@ -34,18 +36,25 @@ func Start(program string) *Guard {
 		_ = tty.Close()
 		return nil
 	}
-	defer read.Close()
+	return &Guard{tty, write, read}
+}
+
+// Start starts the second process from the program itself. Two programs that start
+// at once take each other's time; a person waits for the workspace, so that this
+// comes behind its first frame.
+func (g *Guard) Start(program string) {
+	if g == nil || g.far == nil {
+		return
+	}
 	cmd := exec.Command(program, Command)
-	cmd.Stdin, cmd.Dir, cmd.Env = read, "/", []string{"GOMAXPROCS=1"}
+	cmd.Stdin, cmd.Dir, cmd.Env = g.far, "/", []string{"GOMAXPROCS=1"}
 	// Its own group: what the shell sends to the job is not meant for it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if cmd.Start() != nil {
-		_ = tty.Close()
-		_ = write.Close()
-		return nil
+	if cmd.Start() == nil {
+		_ = cmd.Process.Release() // it ends with the pipe, and nobody waits for it
 	}
-	_ = cmd.Process.Release() // it ends with the pipe, and nobody waits for it
-	return &Guard{tty, write}
+	_ = g.far.Close()
+	g.far = nil
 }
 
 // Taking says that the terminal is about to be taken, as it is now. Between this
@@ -74,9 +83,13 @@ func (g *Guard) Given() {
 
 // Close ends the second process.
 func (g *Guard) Close() {
-	if g != nil {
-		_ = g.pipe.Close()
-		_ = g.tty.Close()
+	if g == nil {
+		return
+	}
+	_ = g.pipe.Close()
+	_ = g.tty.Close()
+	if g.far != nil {
+		_ = g.far.Close()
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *showCmd) exec(ctx context.Context, args []string) error {
 	if t.TraceRecord, err = client.Traces.Get(ctx, id); err != nil {
 		return command.WithNext(err, "evalrouter traces list")
 	}
-	for s, err := range client.Traces.AllSpans(ctx, id, evalrouter.Paging{Limit: min(c.most, 200)}) {
+	for s, err := range client.Traces.AllSpans(ctx, id, evalrouter.Paging{Limit: min(c.most, 500)}) {
 		if err != nil {
 			return err
 		}

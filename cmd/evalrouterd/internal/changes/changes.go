@@ -14,29 +14,31 @@ type Changes struct {
 	watched map[core.RunID]map[*watcher]bool
 }
 
-type watcher struct{ changed chan struct{} }
+type watcher struct {
+	changed chan struct{}
+	runs    []core.RunID
+}
 
 // New has nobody to wake.
 func New(f *Followers) *Changes {
 	return &Changes{Followers: f, watched: map[core.RunID]map[*watcher]bool{}}
 }
 
-// Watch gives a channel that is closed at the next change of a run.
-func (c *Changes) Watch(run core.RunID) (<-chan struct{}, func()) {
-	w := &watcher{make(chan struct{})}
+// Watch gives a channel that is closed at the next change of one of the runs.
+func (c *Changes) Watch(runs ...core.RunID) (<-chan struct{}, func()) {
+	w := &watcher{make(chan struct{}), runs}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watched[run] == nil {
-		c.watched[run] = map[*watcher]bool{}
+	for _, run := range runs {
+		if c.watched[run] == nil {
+			c.watched[run] = map[*watcher]bool{}
+		}
+		c.watched[run][w] = true
 	}
-	c.watched[run][w] = true
 	return w.changed, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.watched[run], w)
-		if len(c.watched[run]) == 0 {
-			delete(c.watched, run)
-		}
+		c.forget(w)
 	}
 }
 
@@ -46,6 +48,15 @@ func (c *Changes) Publish(run core.RunID) {
 	defer c.mu.Unlock()
 	for w := range c.watched[run] {
 		close(w.changed)
+		c.forget(w)
 	}
-	delete(c.watched, run)
+}
+
+func (c *Changes) forget(w *watcher) {
+	for _, run := range w.runs {
+		delete(c.watched[run], w)
+		if len(c.watched[run]) == 0 {
+			delete(c.watched, run)
+		}
+	}
 }

@@ -70,7 +70,7 @@ func TestLongPoll(t *testing.T) {
 		if err := h.store.AppendEvent(t.Context(), run, core.EventProgress, map[string]any{"phase": "running"}); err != nil {
 			t.Fatal(err)
 		}
-		h.changes.publish(run)
+		h.changes.Publish(run)
 		var p api.EventPage
 		(<-got).want(t, 200).into(t, &p)
 		if len(p.Data) != 1 || p.Data[0].Sequence != 3 || p.NextSequence != 3 || p.Terminal || p.HasMore {
@@ -109,7 +109,7 @@ func TestLongPoll(t *testing.T) {
 		}()
 		for range 3 {
 			<-waiting // it looked, found nothing, and waits again
-			h.changes.publish(run)
+			h.changes.Publish(run)
 		}
 		<-waiting
 		close(over)

@@ -79,7 +79,7 @@ type option func(*httpapi.Options)
 
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, changes: &changes{Followers: news.NewFollowers(2), watched: map[core.RunID][]chan struct{}{}}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
+	h := &harness{t: t, changes: &changes{Changes: news.New(news.NewFollowers(2))}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
 	h.now.Store(began.UnixMicro())
 	ctx := t.Context()
 	var err error
@@ -131,7 +131,7 @@ func (h *harness) build(opts []option) {
 	}
 	h.engine = engine.New(engine.Options{
 		Journal: h.store, Answers: h.store, Judging: h.store, Reuse: h.store.Continuation(), Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
-		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.publish,
+		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.Publish,
 	})
 	chains := h.store.Continuation()
 	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()}
@@ -234,30 +234,19 @@ func (k *tokens) Identify(ctx context.Context, token string) (core.APIKey, bool,
 
 // changes wakes followers, and tells tests when one began to wait.
 type changes struct {
-	*news.Followers
-	mu      sync.Mutex
-	watched map[core.RunID][]chan struct{}
-	began   func()
+	*news.Changes
+	mu    sync.Mutex
+	began func()
 }
 
-func (c *changes) Watch(run core.RunID) (<-chan struct{}, func()) {
+func (c *changes) Watch(runs ...core.RunID) (<-chan struct{}, func()) {
+	changed, stop := c.Changes.Watch(runs...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch := make(chan struct{})
-	c.watched[run] = append(c.watched[run], ch)
 	if c.began != nil {
 		c.began()
 	}
-	return ch, func() {}
-}
-
-func (c *changes) publish(run core.RunID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, ch := range c.watched[run] {
-		close(ch)
-	}
-	delete(c.watched, run)
+	return changed, stop
 }
 
 type syncBuffer struct {

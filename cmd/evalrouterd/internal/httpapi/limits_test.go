@@ -151,7 +151,6 @@ func streams(t *testing.T, h *harness) {
 			}
 			ended <- r
 		}()
-		<-waiting // one for each member
 		<-waiting
 	}
 	h.send("GET", path, nil).refused(t, 429, "rate_limited")

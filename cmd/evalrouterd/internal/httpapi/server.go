@@ -101,7 +101,7 @@ type Subject interface {
 // Changes wakes whoever waits for a run's log to grow. The channel is closed
 // once anything about the run may have changed since the call.
 type Changes interface {
-	Watch(core.RunID) (changed <-chan struct{}, stop func())
+	Watch(...core.RunID) (changed <-chan struct{}, stop func())
 	// Follow counts one in that waits, or says that too many of the workspace do.
 	Follow(core.WorkspaceID) (leave func(), ok bool)
 }

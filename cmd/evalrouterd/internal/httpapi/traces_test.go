@@ -110,6 +110,11 @@ func TestTraces_FromExporterToSteps(t *testing.T) {
 	if len(all) != 4 || all[0].ParentSpanID != nil || *all[3].ParentSpanID != all[0].ID || all[2].Kind != "tool" || string(all[2].Input) != `{"a":6,"b":7}` || spans.NextCursor != nil {
 		t.Errorf("%+v", all)
 	}
+	h.send("GET", "/v1/traces/"+tr.ID+"/spans?limit=500", nil).want(t, 200).into(t, &spans) // a long trace by one request
+	if len(spans.Data) != 4 {
+		t.Errorf("%d steps", len(spans.Data))
+	}
+	h.send("GET", "/v1/traces/"+tr.ID+"/spans?limit=501", nil).refused(t, 422, "invalid_request")
 	h.send("DELETE", "/v1/traces/"+tr.ID, nil).want(t, 200)
 	h.send("GET", "/v1/traces/"+tr.ID, nil).refused(t, 404, "not_found")
 }

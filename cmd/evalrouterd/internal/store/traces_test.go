@@ -130,6 +130,20 @@ func TestTraces_ComeBackAsTheyWere(t *testing.T) {
 		if len(page) != 3 || page[0].ID != "m1" || page[2].ID != "m3" {
 			t.Errorf("a page: %+v", page)
 		}
+		drawn, err := st.Outline(ctx, scope, got.ID, 100) // the same steps without what is in them
+		d.check(err)
+		for i := range back {
+			x := &back[i]
+			x.Provider, x.Usage, x.Attributes = "", drawn[i].Usage, nil
+			for _, side := range []*json.RawMessage{&x.Input, &x.Output} {
+				if *side != nil {
+					*side = json.RawMessage{}
+				}
+			}
+		}
+		if diff := cmp.Diff(back, drawn, asText); diff != "" {
+			t.Error(diff)
+		}
 	})
 }
 

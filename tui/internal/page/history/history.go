@@ -49,8 +49,9 @@ func New(r Reader, what route.History) (kit.Screen, []kit.Effect) {
 		What: "runs",
 		Load: func(ctx context.Context, _ bool) ([]rec, error) { return r.Runs(ctx) },
 		Columns: []kit.Column{
-			{Name: ""}, {Name: "RUN", Whole: true}, {Name: "STATUS", Whole: true, Drop: 1, Role: show.StatusRole}, {Name: "BENCHMARK"}, {Name: "MODEL", Drop: 2},
-			{Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true}, {Name: "SPENT", Right: true, Drop: 3}, {Name: "STARTED", Drop: 4},
+			{Name: ""}, {Name: "RUN", Whole: true, Drop: 1}, {Name: "STATUS", Whole: true, Drop: 3, Role: show.StatusRole},
+			{Name: "BENCHMARK", Least: 8, Drop: 2}, {Name: "MODEL", Least: 10}, {Name: "SCORE", Whole: true}, {Name: "KIND", Whole: true},
+			{Name: "SPENT", Right: true, Drop: 4}, {Name: "STARTED", Drop: 5},
 		},
 		Key:   func(r rec) string { return r.ID },
 		Empty: []plain.Safe{"No runs yet.", "", "Home ▸ Run a benchmark starts the first one."},

@@ -54,7 +54,7 @@ type live struct {
 	known    bool
 	err      error
 	logErr   error
-	log      []api.RunEvent // oldest first; the last logMost are shown
+	log      []api.RunEvent // oldest first, logMost at most
 	seen     time.Time      // of the last answer
 	now      time.Time
 	actions  kit.Actions
@@ -95,10 +95,9 @@ func (s live) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 		}
 		return s.offered(), kit.Do(s.behind())
 	case logged:
-		if len(s.log) >= 2*logMost { // moved seldom: a thousand a second may come
-			s.log = append(make([]api.RunEvent, 0, 2*logMost), s.log[len(s.log)-logMost+1:]...)
+		if t := m.Type; t != "run.progress" && t != "billing.charged" { // the figures above the log say the same
+			s.log = logWith(s.log, m.RunEvent)
 		}
-		s.log = append(s.log, m.RunEvent)
 		return s, nil
 	case logEnded:
 		s.logErr = m.err
@@ -185,6 +184,16 @@ func (s live) input(m kit.Msg) (kit.Screen, []kit.Effect) {
 	case openLive:
 		return s, kit.Do(kit.Browse{URL: *s.update.Run.Links.Live})
 	}
-	s.scroll, _ = s.scroll.Update(m, len(s.logLines()), s.h)
+	s.scroll, _ = s.scroll.Update(m, len(s.log), s.h)
 	return s, nil
+}
+
+// logWith is the newest of a log after one more event. What is kept moves seldom:
+// a thousand a second may come.
+func logWith(log []api.RunEvent, e api.RunEvent) []api.RunEvent {
+	if len(log) == cap(log) {
+		log = append(make([]api.RunEvent, 0, 2*logMost), log...)
+	}
+	log = append(log, e)
+	return log[max(len(log)-logMost, 0):]
 }

@@ -35,12 +35,12 @@ func (s live) View(c kit.Canvas) {
 			c.Text(half, y, kit.Plain, "│")
 		}
 		c.Text(half+2, 0, kit.Strong, "Log, newest first")
-		s.scroll.View(c.Sub(half+2, 1, w-half-2, h-3), s.logLines())
+		s.scroll.ViewOf(c.Sub(half+2, 1, w-half-2, h-3), len(s.log), s.logLine)
 	default:
 		lines := s.lines(w)
 		kit.Scroll{}.View(c.Sub(0, 0, w, h-1), lines[:min(len(lines), h-2)])
 		if room := h - 2 - len(lines) - 1; room > 0 {
-			s.scroll.View(c.Sub(0, len(lines)+1, w, room), s.logLines())
+			s.scroll.ViewOf(c.Sub(0, len(lines)+1, w, room), len(s.log), s.logLine)
 		}
 	}
 	s.actions.View(c, h-1)
@@ -120,14 +120,10 @@ func (s live) trouble() (out []kit.Line) {
 	return out
 }
 
-func (s live) logLines() (out []kit.Line) {
-	for _, e := range slices.Backward(s.log[max(len(s.log)-logMost, 0):]) {
-		if e.Type == "run.progress" || e.Type == "billing.charged" { // the figures above say the same
-			continue
-		}
-		out = append(out, kit.Line{Text: show.F(" %s  %s", e.CreatedAt.Local().Format("15:04:05"), eventText(e)), Role: kit.Plain})
-	}
-	return out
+// logLine is one line of the log, the newest event first.
+func (s live) logLine(i int) kit.Line {
+	e := s.log[len(s.log)-1-i]
+	return kit.Line{Text: show.F(" %s  %s", e.CreatedAt.Local().Format("15:04:05"), eventText(e)), Role: kit.Plain}
 }
 
 // eventText is an event in one line: a task with its outcome, or its name with

@@ -11,7 +11,7 @@ import (
 	"github.com/evalrouter/evalrouter/lib/flow"
 	"github.com/evalrouter/evalrouter/lib/usd"
 
-	"github.com/evalrouter/evalrouter/tui/internal/consent"
+	"github.com/evalrouter/evalrouter/tui/internal/consent/consenttest"
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
 	"github.com/evalrouter/evalrouter/tui/internal/route"
 )
@@ -36,37 +36,6 @@ func (nobody) ResumeGroup(context.Context, route.Plan, flow.GroupResumeDesk) (fl
 	return flow.LaunchedGroup{}, nil
 }
 func (nobody) Credits(context.Context) (api.CreditsRecord, error) { return api.CreditsRecord{}, nil }
-
-// judge is what a careful person would call two deliberate Enters, written down
-// apart from the machine: it looks back over the whole history.
-type judge struct {
-	shown, asked time.Time
-	ends         time.Time
-	short        bool
-	first        time.Time // the Enter that armed, zero if none counts
-	last         time.Time // the Enter before this one
-}
-
-func (j *judge) disturbed() { j.first, j.last = time.Time{}, time.Time{} }
-
-// enter says whether this Enter may start.
-func (j *judge) enter(at time.Time, onPrice bool) bool {
-	early := j.shown.IsZero() || j.asked.IsZero() || at.Sub(j.shown) < consent.Settling || at.Sub(j.asked) < consent.Settling
-	switch {
-	case !onPrice:
-		j.disturbed()
-		return false
-	case early || j.short || !at.Before(j.ends):
-		return false
-	case j.first.IsZero() || at.Sub(j.last) >= consent.Patience:
-		j.first, j.last = at, at
-		return false
-	case at.Sub(j.last) < consent.Repeats:
-		j.last = at
-		return false
-	}
-	return true
-}
 
 // A start request exists only after two deliberate Enters on the price row,
 // whatever else happens in between: more than 100,000 random sequences of keys, pastes,
@@ -118,7 +87,7 @@ type game struct {
 	r       *rand.Rand
 	now     time.Time
 	screen  kit.Screen
-	judge   judge
+	judge   consenttest.Judge
 	base    offer
 	allowed bool
 	starts  int
@@ -131,10 +100,7 @@ func (g *game) play(cap usd.Micro) {
 	r := g.r
 	g.send(kit.Resize{W: 80, H: 19})
 	for range 4 + r.IntN(16) {
-		g.now = g.now.Add(time.Duration(r.IntN(8)) * 130 * time.Millisecond)
-		if r.IntN(40) == 0 {
-			g.now = g.now.Add(time.Duration(r.IntN(20)) * time.Second)
-		}
+		g.now = g.now.Add(consenttest.Pause(r))
 		g.step(cap)
 	}
 }
@@ -143,16 +109,14 @@ func (g *game) send(m kit.Msg) {
 	g.allowed = false
 	if p, ok := m.(kit.Press); ok && p.Key == kit.Enter {
 		s := g.screen.(review)
-		g.allowed = g.judge.enter(p.At, s.at == rowPrice && s.amount == nil)
-	} else if _, ok := m.(kit.Tick); !ok {
-		if _, ok := m.(kit.Shown); !ok {
-			g.judge.disturbed()
-		}
+		g.allowed = g.judge.Enter(p.At, s.at == rowPrice && s.amount == nil)
+	} else if consenttest.Disturbs(m) {
+		g.judge.Disturbed()
 	}
 	g.screen, _ = g.screen.Update(m)
 	if s := g.screen.(review); s.answer == nil && g.starts == 0 {
 		// Another quote was asked for: nothing is offered, no credit is known.
-		g.judge = judge{shown: g.judge.shown}
+		g.judge = consenttest.Judge{Shown: g.judge.Shown}
 	}
 }
 
@@ -166,55 +130,38 @@ func (g *game) answered(yes bool) {
 	}
 }
 
-// step is one random event. Enter comes often, so that many sequences get far.
+// step is one random event.
 func (g *game) step(cap usd.Micro) {
 	switch n := g.r.IntN(24); {
-	case n < 10:
-		g.send(kit.Press{Key: kit.Enter, At: g.now})
-	case n < 12:
-		keys := []kit.Key{kit.Up, kit.Down, kit.Tab, kit.BackTab, kit.PgUp, kit.PgDn, kit.Home, kit.End, kit.Right, kit.Backspace, kit.CtrlU, kit.Unknown}
-		g.send(kit.Press{Key: keys[g.r.IntN(len(keys))], At: g.now})
-	case n == 12:
-		g.send(kit.Press{Key: kit.Char, Rune: rune(' ' + g.r.IntN(90)), At: g.now})
-	case n == 13:
-		g.send(kit.Resize{W: 60 + g.r.IntN(100), H: 16 + g.r.IntN(30)})
-	case n == 14:
-		g.send(kit.Paste{Text: "\n\r\n"})
-	case n == 15:
-		g.send(kit.FocusChange{In: g.r.IntN(2) == 0})
-	case n == 16:
-		g.send(kit.Mouse{X: 5, Y: g.r.IntN(20), Kind: kit.MouseKind(g.r.IntN(5)), At: g.now})
-	case n == 17:
-		g.send(kit.Tick{At: g.now})
-	case n == 18:
-		g.send(kit.Resumed{})
+	case n < 19:
+		g.send(consenttest.Input(g.r, g.now))
 	case n == 19:
 		free := usd.Micro(g.r.IntN(3)) * cap / 2 * 2
 		m := credits{record: api.CreditsRecord{AvailableMicrousd: free}}
-		g.judge.short = free < cap
+		g.judge.Short = free < cap
 		g.send(m)
 	case n == 20:
 		g.send(noted{"the quote is no longer valid"})
 	default:
 		g.offer(cap)
 	}
-	if g.r.IntN(4) == 0 && g.judge.shown.IsZero() {
-		g.judge.shown = g.now
+	if g.r.IntN(4) == 0 && g.judge.Shown.IsZero() {
+		g.judge.Shown = g.now
 		g.send(kit.Shown{At: g.now})
 	}
 }
 
 // offer is a new quote, as the launch asks about it.
 func (g *game) offer(cap usd.Micro) {
-	if g.starts > 0 || !g.judge.asked.IsZero() && g.r.IntN(6) > 0 {
+	if g.starts > 0 || !g.judge.Asked.IsZero() && g.r.IntN(6) > 0 {
 		return
 	}
 	life := []int64{600, 20, 2, 0}[g.r.IntN(4)]
-	if g.judge.asked.IsZero() {
-		g.judge.short = false
+	if g.judge.Asked.IsZero() {
+		g.judge.Short = false
 		g.screen, _ = g.screen.Update(credits{record: api.CreditsRecord{AvailableMicrousd: 2 * cap}})
 	}
-	g.judge.asked, g.judge.ends = g.now, g.now.Add(time.Duration(life)*time.Second)
+	g.judge.Asked, g.judge.Ends = g.now, g.now.Add(time.Duration(life)*time.Second)
 	q := g.base
 	q.expiresIn = life
 	g.send(asked{offer: q, at: g.now, answer: g.answered})

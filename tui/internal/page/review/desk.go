@@ -84,7 +84,7 @@ func (d desk) leave(ctx context.Context, left api.ContinuationLeftOut) (bool, er
 	n := show.Plural(left.Cells, "task")
 	return d.ask(ctx, func(answer func(bool)) kit.Msg {
 		return question{
-			show.F("%s would stay out of this and every later resume: %s.", n, leftOut(left)),
+			show.F("%s would stay out of this and every later resume: %s.", n, flow.LeftOutReasons(left)),
 			show.F("Leave %s out, for good (nothing starts yet)", n), answer,
 		}
 	})

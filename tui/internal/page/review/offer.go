@@ -201,7 +201,7 @@ func planLines(c api.ContinuationPlan, w int) []kit.Line {
 	}
 	rows = append(rows, [2]string{"Run now", now})
 	if c.Pending.Cells > 0 {
-		rows = append(rows, [2]string{"Pending", show.Plural(c.Pending.Cells, "task") + ", looked at again by a later resume: " + pending(c.Pending)})
+		rows = append(rows, [2]string{"Pending", show.Plural(c.Pending.Cells, "task") + ", looked at again by a later resume: " + flow.PendingReasons(c.Pending)})
 	}
 	if u := c.UnknownRetry; u.Cells > 0 {
 		text := show.Plural(u.Cells, "task") + " of unknown outcome stay as they are"
@@ -214,26 +214,10 @@ func planLines(c api.ContinuationPlan, w int) []kit.Line {
 		rows = append(rows, [2]string{"Unknown", text})
 	}
 	if c.LeftOut.Cells > 0 {
-		rows = append(rows, [2]string{"Left out", show.Plural(c.LeftOut.Cells, "task") + ", for good, in this and every later resume: " + leftOut(c.LeftOut)})
+		rows = append(rows, [2]string{"Left out", show.Plural(c.LeftOut.Cells, "task") + ", for good, in this and every later resume: " + flow.LeftOutReasons(c.LeftOut)})
 	}
 	rows = append(rows, [2]string{"Evidence", "kept until " + c.EvidenceExpiresAt.Local().Format("2 Jan 2006 15:04")})
 	return show.Pairs(w, rows...)
-}
-
-func leftOut(c api.ContinuationLeftOut) string {
-	var out []string
-	for _, r := range c.Reasons {
-		out = append(out, fmt.Sprintf("%d %s", r.Cells, show.TaskReason(r.Code)))
-	}
-	return strings.Join(out, ", ")
-}
-
-func pending(c api.ContinuationPending) string {
-	var out []string
-	for _, r := range c.Reasons {
-		out = append(out, fmt.Sprintf("%d %s", r.Cells, show.TaskReason(r.Code)))
-	}
-	return strings.Join(out, ", ")
 }
 
 func capText(m *usd.Micro) string {

@@ -6,6 +6,7 @@ package stop
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
@@ -34,10 +35,11 @@ const (
 )
 
 type (
-	// stood is what goes on, as it was read.
+	// stood is what goes on, as it was read at a time.
 	stood struct {
 		standing standing
 		err      error
+		at       time.Time
 	}
 	// told is the answer to stopping it.
 	told struct{ err error }
@@ -45,6 +47,7 @@ type (
 
 type page struct {
 	stopper  Stopper
+	now      func() time.Time // for what reads; the screen itself reads no clock
 	to       route.Stop
 	standing *standing
 	err      error // of reading
@@ -58,20 +61,20 @@ type page struct {
 }
 
 // New reads what is to be stopped.
-func New(s Stopper, to route.Stop) (kit.Screen, []kit.Effect) {
-	p := page{stopper: s, to: to}
+func New(s Stopper, now func() time.Time, to route.Stop) (kit.Screen, []kit.Effect) {
+	p := page{stopper: s, now: now, to: to}
 	return p, p.read()
 }
 
 func (s page) read() []kit.Effect {
-	r, to := s.stopper, s.to
+	r, to, now := s.stopper, s.to, s.now
 	return kit.Do(kit.Load{Name: "standing", Do: func(ctx context.Context) kit.Msg {
 		if to.Group != "" {
 			g, err := r.Group(ctx, to.Group)
-			return stood{ofGroup(g), err}
+			return stood{ofGroup(g), err, now()}
 		}
 		run, err := r.Run(ctx, to.Run)
-		return stood{ofRun(run), err}
+		return stood{ofRun(run), err, now()}
 	}})
 }
 
@@ -122,7 +125,12 @@ func (s page) Update(m kit.Msg) (kit.Screen, []kit.Effect) {
 	return s, nil
 }
 
+// with is the page with what goes on. Once it is sent only the answer counts: what
+// was asked for before would offer it again.
 func (s page) with(m stood) page {
+	if s.approval.Stage == consent.Sent {
+		return s
+	}
 	s.err = m.err
 	if m.err != nil {
 		return s
@@ -130,7 +138,8 @@ func (s page) with(m stood) page {
 	s.standing = &m.standing
 	s.approval = consent.Approval{}
 	if m.standing.stoppable {
-		s.approval = consent.Approval{Stage: consent.Ready, Shown: s.painted}
+		s.approval = consent.Offered(m.at, time.Time{})
+		s.approval.Shown = s.painted
 	}
 	return s
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/flow"
-	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/command"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter/internal/term"
@@ -71,7 +70,7 @@ func (d *resumeTalk) leaveOut(ctx context.Context, left api.ContinuationLeftOut)
 	n := command.Count(left.Cells, "task")
 	if !d.attended {
 		return false, &flow.Error{
-			Code: api.LeftOutUnacknowledged, Message: n + " would stay out of this and every later resume, and nobody can be asked here: " + leftOutReasons(left),
+			Code: api.LeftOutUnacknowledged, Message: n + " would stay out of this and every later resume, and nobody can be asked here: " + flow.LeftOutReasons(left),
 			Facts: []string{"nothing was started or charged"},
 		}
 	}
@@ -117,7 +116,7 @@ func showContinuation(p *term.Page, c api.ContinuationPlan) {
 	}
 	p.Line("  Run now      %s%s", command.Count(c.RerunCells, "task"), stoppedNote(c))
 	if c.Pending.Cells > 0 {
-		p.Line("  Pending      %s, looked at again by a later resume: %s%s", command.Count(c.Pending.Cells, "task"), pendingReasons(c.Pending), recheck(c.Pending))
+		p.Line("  Pending      %s, looked at again by a later resume: %s%s", command.Count(c.Pending.Cells, "task"), flow.PendingReasons(c.Pending), recheck(c.Pending))
 	}
 	if u := c.UnknownRetry; u.Cells > 0 && u.Selected {
 		p.Line("  Unknown      %s of unknown outcome, asked and paid for again; the earlier attempt is never charged%s", command.Count(u.Cells, "task"), twice(u))
@@ -125,7 +124,7 @@ func showContinuation(p *term.Page, c api.ContinuationPlan) {
 		p.Line("  Unknown      %s may have been processed: --retry-unknown pays for a new attempt%s", command.Count(u.Cells, "task"), twice(u))
 	}
 	if c.LeftOut.Cells > 0 {
-		p.Line("  Left out     %s, for good, in this and every later resume: %s", command.Count(c.LeftOut.Cells, "task"), leftOutReasons(c.LeftOut))
+		p.Line("  Left out     %s, for good, in this and every later resume: %s", command.Count(c.LeftOut.Cells, "task"), flow.LeftOutReasons(c.LeftOut))
 	}
 	p.Line("  Evidence     kept until %s", c.EvidenceExpiresAt.Local().Format("2 Jan 2006 15:04"))
 }
@@ -150,46 +149,4 @@ func twice(u api.ContinuationRetry) string {
 		return ""
 	}
 	return ". Your provider may bill both attempts"
-}
-
-func pendingReasons(c api.ContinuationPending) string {
-	var out []string
-	for _, r := range c.Reasons {
-		out = append(out, fmt.Sprintf("%d %s", r.Cells, reasonWord(r.Code)))
-	}
-	return strings.Join(out, ", ")
-}
-
-func leftOutReasons(c api.ContinuationLeftOut) string {
-	var out []string
-	for _, r := range c.Reasons {
-		out = append(out, fmt.Sprintf("%d %s", r.Cells, reasonWord(r.Code)))
-	}
-	return strings.Join(out, ", ")
-}
-
-// reasonWord is a reason for people. One that this version does not know stands
-// as the service sent it.
-func reasonWord(code string) string {
-	switch code {
-	case "refused":
-		return "refused by the model"
-	case "cancelled":
-		return "stopped by a person"
-	case "time_limit":
-		return "stopped by the time limit"
-	case "not_runnable":
-		return "rejected by the provider"
-	case "invalid_output":
-		return "with an answer that cannot be graded"
-	case "unknown_outcome":
-		return "of unknown outcome"
-	case "partly_answered":
-		return "answered in part"
-	case "call_in_progress":
-		return "whose call is not settled"
-	case "saved_response_unavailable":
-		return "whose answer is not there"
-	}
-	return string(plain.Line(code))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -39,7 +38,7 @@ func (h *Handlers) events(_ *httpapi.Server, ctx context.Context, in *eventsInpu
 	wait := h.After(time.Duration(in.WaitSeconds) * time.Second)
 	for {
 		// Watching begins before reading: what is written in between wakes.
-		changed, stop := h.watch(g)
+		changed, stop := h.Changes.Watch(g.Members...)
 		page, err := h.page(ctx, g, in)
 		if err != nil || in.WaitSeconds == 0 || len(page.Data) > 0 || page.Terminal {
 			stop()
@@ -54,34 +53,6 @@ func (h *Handlers) events(_ *httpapi.Server, ctx context.Context, in *eventsInpu
 		}
 		stop()
 		return httpapi.Reply(page), ctx.Err()
-	}
-}
-
-// watch gives a channel that has a value once any member changes.
-func (h *Handlers) watch(g core.Group) (changed <-chan struct{}, stop func()) {
-	out, done := make(chan struct{}, 1), make(chan struct{})
-	var stops []func()
-	var waiting sync.WaitGroup
-	for _, run := range g.Members {
-		c, s := h.Changes.Watch(run)
-		stops = append(stops, s)
-		waiting.Go(func() {
-			select {
-			case <-c:
-				select {
-				case out <- struct{}{}:
-				default:
-				}
-			case <-done:
-			}
-		})
-	}
-	return out, func() {
-		close(done)
-		for _, s := range stops {
-			s()
-		}
-		waiting.Wait()
 	}
 }
 

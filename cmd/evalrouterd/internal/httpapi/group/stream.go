@@ -64,7 +64,7 @@ func (h *Handlers) stream(_ *httpapi.Server, ctx context.Context, in *streamInpu
 func (h *Handlers) tell(ctx context.Context, w http.ResponseWriter, g core.Group, after int64) error {
 	out, over := http.NewResponseController(w), h.After(turn)
 	for {
-		changed, stop := h.watch(g)
+		changed, stop := h.Changes.Watch(g.Members...)
 		page, err := h.page(ctx, g, &eventsInput{After: after, Limit: piece})
 		if err == nil {
 			// A recorder of tests has no deadlines.

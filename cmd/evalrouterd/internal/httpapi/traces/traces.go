@@ -85,13 +85,17 @@ func (h *Handlers) remove(_ *httpapi.Server, ctx context.Context, in *removeInpu
 	return httpapi.Reply(api.OKResponse{OK: true}), nil
 }
 
+// spansInput pages further than other lists do: most traces are read whole by one
+// request, which finds what their steps share once.
 type spansInput struct {
-	ID string `path:"id"`
-	httpapi.Paging
+	ID     string `path:"id"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
 }
 
 func (h *Handlers) spans(_ *httpapi.Server, ctx context.Context, in *spansInput) (*httpapi.Answer[api.Page[api.SpanRecord]], error) {
-	at, err := in.Place("spans")
+	page := httpapi.Paging{Cursor: in.Cursor, Limit: in.Limit}
+	at, err := page.Place("spans")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +108,7 @@ func (h *Handlers) spans(_ *httpapi.Server, ctx context.Context, in *spansInput)
 		return nil, err
 	}
 	place := func(s core.Span) core.Place { return core.Place{At: core.Micros(s.Start), ID: s.ID} }
-	return httpapi.PageOf("spans", in.Paging, rows, place, func(s core.Span) api.SpanRecord { return spanRecord(in.ID, s) }), nil
+	return httpapi.PageOf("spans", page, rows, place, func(s core.Span) api.SpanRecord { return spanRecord(in.ID, s) }), nil
 }
 
 func (h *Handlers) record(r kept.Row) api.TraceRecord {

@@ -123,7 +123,9 @@ func (s *Store) List(ctx context.Context, sc core.Scope, f Filter, after *Place,
 		add(`end_ns - start_ns >= ?`, f.LeastDurationNano)
 	}
 	if after != nil {
-		add(`(start_ns < ? OR (start_ns = ? AND num < ?))`, after.Start, after.Start, after.Num)
+		// The first half is where an index begins; the second one alone is read from
+		// the newest trace on.
+		add(`start_ns <= ? AND (start_ns < ? OR num < ?)`, after.Start, after.Start, after.Num)
 	}
 	args = append(args, limit)
 	rows, err := s.db.QueryContext(ctx, text+fmt.Sprintf(` ORDER BY start_ns DESC, num DESC LIMIT $%d`, len(args)), args...)
@@ -326,25 +328,43 @@ func (s *Store) contents(ctx context.Context, trace int64, spans []core.Span) (m
 	return held, err
 }
 
-// lightSpans reads of a trace's spans what its sum needs. A content that is
-// there is not read.
+const lightColumns = `id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost, flags`
+
+// scanLight reads a span without its contents. One that is there is empty.
+func scanLight(rows *sql.Rows) (x core.Span, err error) {
+	var flags int
+	var cost *int64
+	err = rows.Scan(&x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Model, &x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &flags)
+	if flags&flagInput != 0 {
+		x.Input = json.RawMessage{}
+	}
+	if flags&flagOutput != 0 {
+		x.Output = json.RawMessage{}
+	}
+	x.Cost = amount(cost)
+	x.InputCut, x.OutputCut = flags&flagInputCut != 0, flags&flagOutputCut != 0
+	return x, err
+}
+
+// lightSpans reads of a trace's spans what its sum needs.
 func lightSpans(t Tx, trace int64) ([]core.Span, error) {
-	rows, err := t.Rows(`SELECT id, parent_id, kind, name, status, error_type, error_text, start_ns, end_ns, model, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost,
-		flags FROM spans WHERE trace = $1`, trace)
-	return gather(rows, err, func(rows *sql.Rows) (x core.Span, err error) {
-		var flags int
-		var cost *int64
-		err = rows.Scan(&x.ID, &x.ParentID, &x.Kind, &x.Name, &x.Status, &x.ErrorType, &x.ErrorText, &x.Start, &x.End, &x.Model, &x.Usage.Input, &x.Usage.Output, &x.Usage.Cached, &x.Usage.Reasoning, &cost, &flags)
-		if flags&flagInput != 0 {
-			x.Input = json.RawMessage{}
-		}
-		if flags&flagOutput != 0 {
-			x.Output = json.RawMessage{}
-		}
-		x.Cost = amount(cost)
-		x.InputCut, x.OutputCut = flags&flagInputCut != 0, flags&flagOutputCut != 0
-		return x, err
-	})
+	rows, err := t.Rows(`SELECT `+lightColumns+` FROM spans WHERE trace = $1`, trace)
+	return gather(rows, err, scanLight)
+}
+
+// Outline lists the spans of a trace by their start as a drawing needs them:
+// without attributes, and whatever has a content only says so.
+func (s *Store) Outline(ctx context.Context, sc core.Scope, id core.TraceID, limit int) ([]core.Span, error) {
+	t, err := s.Trace(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT `+lightColumns+` FROM spans WHERE trace = $1 ORDER BY start_ns, id LIMIT $2`, t.Num, limit)
+	out, err := gather(rows, err, scanLight)
+	if err != nil {
+		return nil, fmt.Errorf("read the spans of trace %s: %w", id, err)
+	}
+	return out, nil
 }
 
 // Step reads one step of a trace with its contents; span "" is the root that

@@ -37,7 +37,7 @@ type Looker struct {
 
 // Changes wakes whoever waits for a run to change.
 type Changes interface {
-	Watch(core.RunID) (changed <-chan struct{}, stop func())
+	Watch(...core.RunID) (changed <-chan struct{}, stop func())
 }
 
 // Handlers shows the pages. All fields are required.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -145,7 +144,7 @@ func (h *Handlers) tell(ctx context.Context, w http.ResponseWriter, runs []core.
 	out, over := http.NewResponseController(w), h.After(turn)
 	for {
 		// Watching begins before looking: what changes in between wakes.
-		changed, stop := h.watch(runs)
+		changed, stop := h.Changes.Watch(runs...)
 		v, err := look(ctx)
 		if err == nil {
 			// A recorder of tests has no deadlines.
@@ -196,37 +195,6 @@ func put(w http.ResponseWriter, v view, last int64) error {
 	}
 	_, err = fmt.Fprintf(w, "id: %d\nevent: page\ndata: %s\n\n", v.seq, b)
 	return err
-}
-
-// watch gives a channel that has a value once any of the runs changes.
-func (h *Handlers) watch(runs []core.RunID) (changed <-chan struct{}, stop func()) {
-	if len(runs) == 1 {
-		return h.Changes.Watch(runs[0])
-	}
-	out, done := make(chan struct{}, 1), make(chan struct{})
-	var stops []func()
-	var waiting sync.WaitGroup
-	for _, run := range runs {
-		c, s := h.Changes.Watch(run)
-		stops = append(stops, s)
-		waiting.Go(func() {
-			select {
-			case <-c:
-				select {
-				case out <- struct{}{}:
-				default:
-				}
-			case <-done:
-			}
-		})
-	}
-	return out, func() {
-		close(done)
-		for _, s := range stops {
-			s()
-		}
-		waiting.Wait()
-	}
 }
 
 func (h *Handlers) enter(w core.WorkspaceID) bool {

@@ -45,7 +45,7 @@ func (g *growing) answer(w http.ResponseWriter, r *http.Request, _ evals.Looker)
 }
 
 // Watch wakes at once, as a run does that goes on.
-func (g *growing) Watch(core.RunID) (<-chan struct{}, func()) {
+func (g *growing) Watch(...core.RunID) (<-chan struct{}, func()) {
 	c := make(chan struct{})
 	close(c)
 	return c, func() {}
@@ -128,7 +128,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 // waits is a run at which nothing changes; it notes who began to wait for it.
 type waits chan struct{}
 
-func (w waits) Watch(core.RunID) (<-chan struct{}, func()) {
+func (w waits) Watch(...core.RunID) (<-chan struct{}, func()) {
 	w <- struct{}{}
 	return nil, func() {}
 }

@@ -16,7 +16,7 @@ import (
 type Reader interface {
 	List(context.Context, core.Scope, kept.Filter, *kept.Place, int) ([]kept.Row, error)
 	Trace(context.Context, core.Scope, core.TraceID) (kept.Row, error)
-	Spans(context.Context, core.Scope, core.TraceID, *kept.SpanPlace, int) ([]core.Span, error)
+	Outline(context.Context, core.Scope, core.TraceID, int) ([]core.Span, error)
 	Step(ctx context.Context, sc core.Scope, id core.TraceID, span string) (core.Trace, core.Span, error)
 	FindingList(context.Context, core.Scope, kept.FindingFilter, *core.Place, int) ([]core.Finding, error)
 }
@@ -106,7 +106,7 @@ func (h *Handlers) trace(r *http.Request, v visit) (web.Shown, error) {
 	if err != nil {
 		return web.Shown{}, err
 	}
-	spans, err := h.Reader.Spans(r.Context(), v.Scope, id, nil, shownSteps+1)
+	spans, err := h.Reader.Outline(r.Context(), v.Scope, id, shownSteps+1)
 	if err != nil {
 		return web.Shown{}, err
 	}
@@ -115,12 +115,13 @@ func (h *Handlers) trace(r *http.Request, v visit) (web.Shown, error) {
 		spans = spans[:shownSteps]
 	}
 	b.Steps = waterfall(spans)
-	_, one, err := h.Reader.Step(r.Context(), v.Scope, id, r.URL.Query().Get("step"))
+	chosen := r.URL.Query().Get("step")
+	_, one, err := h.Reader.Step(r.Context(), v.Scope, id, chosen)
+	if err != nil && chosen == "" && len(spans) > 0 { // no root has come yet
+		_, one, err = h.Reader.Step(r.Context(), v.Scope, id, spans[0].ID)
+	}
 	if err != nil {
-		if r.URL.Query().Get("step") != "" || len(spans) == 0 {
-			return web.Shown{}, err
-		}
-		one = spans[0] // no root has come yet
+		return web.Shown{}, err
 	}
 	b.At = &step{Span: one}
 	b.Input, b.Output, b.Attributes = shownOf(one.Input, one.InputCut), shownOf(one.Output, one.OutputCut), shownOf(one.Attributes, false)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package stat_test
 
 import (
@@ -16,14 +18,6 @@ import (
 var bootstrapDraws = flag.Int("stat.draws", 2000, "draws of each null simulation of a bootstrap")
 
 const simulations = 20_000
-
-// mass is P(X = k) for X binomial (n, p).
-func mass(n, k int, p float64) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
-}
 
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x57a7)) }
 
