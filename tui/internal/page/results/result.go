@@ -20,10 +20,10 @@ import (
 
 // What can be chosen on the result's page.
 const (
-	viewTasks = "View tasks"
-	saveReport  = "Save report"
-	openReport  = "Open report in browser"
-	resume      = "Resume"
+	viewTasks  = "View tasks"
+	saveReport = "Save report"
+	openReport = "Open report in browser"
+	resume     = "Resume"
 )
 
 // Reader reads results and saves them.
