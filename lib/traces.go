@@ -90,6 +90,21 @@ func (s *Traces) AllSpans(ctx context.Context, id string, in Paging) iter.Seq2[a
 	})
 }
 
+// Evaluations is one page of what was said of a trace, in that order.
+func (s *Traces) Evaluations(ctx context.Context, id string, in Paging) (api.Page[api.TraceEvaluation], error) {
+	var q query
+	in.put(&q)
+	return list[api.TraceEvaluation](ctx, s.c, "read the evaluations of trace "+id, path("traces", id, "evaluations"), q)
+}
+
+// AllEvaluations walks everything that was said of a trace.
+func (s *Traces) AllEvaluations(ctx context.Context, id string, in Paging) iter.Seq2[api.TraceEvaluation, error] {
+	return pages(in.Cursor, func(cursor string) (api.Page[api.TraceEvaluation], error) {
+		in.Cursor = cursor
+		return s.Evaluations(ctx, id, in)
+	})
+}
+
 // Delete takes a trace away with all of its content. One that dataset items
 // were made of goes only with force; the items keep what they copied.
 func (s *Traces) Delete(ctx context.Context, id string, force bool) error {
@@ -188,6 +203,18 @@ func (s *TraceEvaluators) Run(ctx context.Context, id string, limit int) (api.Tr
 // Preview says what Run would find, and keeps nothing.
 func (s *TraceEvaluators) Preview(ctx context.Context, id string, limit int) (api.TraceEvaluatorRun, error) {
 	return do[api.TraceEvaluatorRun](ctx, s.c, call{op: "preview trace evaluator " + id, method: http.MethodPost, path: path("trace-evaluators", id, "preview"), body: api.NewEvaluatorRun{Limit: limit}, retry: true})
+}
+
+// Questions makes a private benchmark of a judge's questions about traces. It
+// spends nothing, and the same questions are the same benchmark.
+func (s *TraceEvaluators) Questions(ctx context.Context, id string, in api.NewTraceQuestions) (api.TraceQuestions, error) {
+	return do[api.TraceQuestions](ctx, s.c, call{op: "make the questions of trace evaluator " + id, method: http.MethodPost, path: path("trace-evaluators", id, "questions"), body: in, retry: true})
+}
+
+// Take takes over what a judge said in a run that has ended. Taking again changes
+// nothing.
+func (s *TraceEvaluators) Take(ctx context.Context, runID string) (api.TraceVerdicts, error) {
+	return do[api.TraceVerdicts](ctx, s.c, call{op: "take over the verdicts of run " + runID, method: http.MethodPost, path: path("trace-evaluations"), body: api.NewTraceEvaluations{RunID: runID}, retry: true})
 }
 
 // TraceFindings reads what evaluators found, and says what people think of it.

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// EvaluatorJudge is the kind of evaluator that asks a model. Its questions are a
+// private benchmark, which is quoted and run under a cap like any other.
+const EvaluatorJudge = "judge"
+
 // EvaluatorRule is the kind of evaluator that is a rule: it calls no model and
 // costs nothing.
 const EvaluatorRule = "rule"
@@ -38,11 +42,12 @@ type TraceEvaluator struct {
 
 // NewTraceEvaluator makes an evaluator of a rule: error, tool_error, tool_loop
 // {times}, empty_output, truncated, slow {ms}, tokens {tokens}, cost {microusd}
-// or phrase {phrase}.
+// or phrase {phrase}. The kind judge has no rule and the settings {prompt,
+// max_output_tokens, max_trace_bytes}.
 type NewTraceEvaluator struct {
 	Name     string          `json:"name"`
 	Kind     string          `json:"kind,omitempty"`
-	Rule     string          `json:"rule"`
+	Rule     string          `json:"rule,omitempty"`
 	Config   json.RawMessage `json:"config,omitempty"`
 	Severity string          `json:"severity,omitempty"`
 }

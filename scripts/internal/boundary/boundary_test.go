@@ -84,6 +84,7 @@ func broken() map[string][][]string {
 		"spans are read apart":               {{d + "otlp -> net/http"}, {d + "dialect -> " + d + "store"}},
 		"spans need no collector":            {{d + "otlp -> go.opentelemetry.io/proto/otlp/trace/v1"}},
 		"traces below":                       {{d + "traces -> " + d + "store/traces"}, {d + "datasets -> " + d + "provider"}},
+		"judges are runs":                    {{d + "judging -> " + d + "admission"}, {d + "judging -> " + d + "engine"}},
 		"engine and store apart":             {{d + "engine -> " + d + "store"}},
 		"store below":                        {{d + "store -> " + d + "engine"}},
 		"the edge is on top":                 {{d + "catalog -> " + d + "httpapi"}},

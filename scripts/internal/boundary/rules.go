@@ -260,6 +260,11 @@ func serviceRules() []Rule {
 			Why:  "taking traces in and curating them spends nothing and calls no model, and declares what it keeps; the daemon joins them",
 		},
 		{
+			Name: "judges are runs", From: []string{daemon + "/judging/..."}, Reach: Transitive,
+			Deny: []string{daemon + "/admission/...", daemon + "/engine/...", daemon + "/httpapi/...", daemon + "/provider/openai/..."},
+			Why:  "what a judge costs is spent by a run that somebody quoted and accepted: judging makes the questions and reads the answers, and can start nothing",
+		},
+		{
 			Name: "engine and store apart", From: []string{daemon + "/engine/..."}, Reach: Transitive,
 			Deny: []string{daemon + "/store/..."}, Why: "the engine declares the methods that it calls; the daemon joins them",
 		},

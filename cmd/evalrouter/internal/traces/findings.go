@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -18,7 +19,7 @@ import (
 
 func evaluators(a *command.App) *argv.Command {
 	return &argv.Command{
-		Name: "evaluators", Args: "list|create|run", Short: "Rules that look at traces and cost nothing",
+		Name: "evaluators", Args: "list|create|run", Short: "Rules and judges that look at traces",
 		Examples: []string{"evalrouter traces evaluators create --name failed --rule error", "evalrouter traces evaluators run failed"},
 		Sub:      []*argv.Command{evaluatorsList(a), evaluatorsCreate(a), evaluatorsRun(a)},
 	}
@@ -49,7 +50,7 @@ func evaluatorsList(a *command.App) *argv.Command {
 			type rec = api.TraceEvaluator
 			columns := []table.Column[rec]{
 				{Name: "name", Whole: true, Text: func(e rec) string { return e.Name }},
-				{Name: "rule", Text: func(e rec) string { return e.Rule }},
+				{Name: "rule", Text: func(e rec) string { return cmp.Or(e.Rule, e.Kind) }},
 				{Name: "settings", Text: func(e rec) string { return string(e.Config) }},
 				{Name: "severity", Text: func(e rec) string { return e.Severity }},
 				{Name: "status", Text: func(e rec) string { return e.Status }},
@@ -61,24 +62,29 @@ func evaluatorsList(a *command.App) *argv.Command {
 }
 
 func evaluatorsCreate(a *command.App) *argv.Command {
-	in, settings := api.NewTraceEvaluator{Kind: api.EvaluatorRule}, []string{}
+	in, settings, j := api.NewTraceEvaluator{Kind: api.EvaluatorRule}, []string{}, &judging{}
 	fs := argv.NewFlags("create")
 	fs.String(&in.Name, "name", "NAME", "what you call it (required)")
-	fs.String(&in.Rule, "rule", "RULE", "what it looks for (required); see above")
-	fs.Strings(&settings, "set", "NAME=VALUE", "a setting of the rule; repeatable")
+	fs.String(&in.Rule, "rule", "RULE", "what it looks for; see above")
+	j.declare(fs)
+	fs.Strings(&settings, "set", "NAME=VALUE", "a setting; repeatable")
 	fs.Choice(&in.Severity, "severity", "of what it finds (warning)", "info", "warning", "error")
 	return &argv.Command{
-		Name: "create", Args: "--name NAME --rule RULE [flags]", Short: "Make a rule", Flags: fs,
-		Long:     "Rules: error, tool_error, tool_loop (times), empty_output, truncated, slow (ms),\ntokens (tokens), cost (microusd), phrase (phrase).",
-		Examples: []string{"evalrouter traces evaluators create --name failed --rule error", "evalrouter traces evaluators create --name slow --rule slow --set ms=30000"},
+		Name: "create", Args: "--name NAME [flags]", Short: "Make a rule or a judge", Flags: fs,
+		Long:     "Rules: error, tool_error, tool_loop (times), empty_output, truncated, slow (ms),\ntokens (tokens), cost (microusd), phrase (phrase). Settings of a judge:\nmax_output_tokens (512), max_trace_bytes (16384).",
+		Examples: []string{"evalrouter traces evaluators create --name failed --rule error", "evalrouter traces evaluators create --name slow --rule slow --set ms=30000", "evalrouter traces evaluators create --name polite --prompt-file polite.txt"},
 		Exec: func(ctx context.Context, args []string) error {
 			if err := command.NoOperands(args); err != nil {
 				return err
 			}
-			if in.Name == "" || in.Rule == "" {
-				return &argv.UsageError{Message: "--name and --rule are required", Next: "evalrouter traces evaluators create --help"}
+			given, err := j.into(a, &in, settings)
+			if err != nil {
+				return err
 			}
-			config, err := config(settings)
+			if in.Name == "" || in.Rule == "" && in.Kind == api.EvaluatorRule {
+				return &argv.UsageError{Message: "--name is required, and --rule or --prompt", Next: "evalrouter traces evaluators create --help"}
+			}
+			config, err := config(given)
 			if err != nil {
 				return err
 			}
@@ -93,7 +99,11 @@ func evaluatorsCreate(a *command.App) *argv.Command {
 			}
 			return a.Value(e, func(p *term.Page) {
 				p.Line("Made evaluator %s.", e.Name)
-				p.Next("evalrouter traces evaluators run " + command.ShellWord(e.Name))
+				next := "evaluators run"
+				if e.Kind == api.EvaluatorJudge {
+					next = "judge"
+				}
+				p.Next("evalrouter traces " + next + " " + command.ShellWord(e.Name))
 			})
 		},
 	}
@@ -108,7 +118,7 @@ func config(settings []string) (json.RawMessage, error) {
 			return nil, &argv.UsageError{Message: "--set is a name and a value, such as times=3"}
 		}
 		out[name] = v
-		if n := json.Number(v); name != "phrase" {
+		if n := json.Number(v); name != "phrase" && name != "prompt" {
 			if _, err := n.Int64(); err == nil {
 				out[name] = n
 			}
@@ -138,23 +148,18 @@ func evaluatorsRun(a *command.App) *argv.Command {
 			if err != nil {
 				return err
 			}
-			id := ""
-			for e, err := range client.Traces.Evaluators.All(ctx, evalrouter.Paging{Limit: 200}) {
-				if err != nil {
-					return err
-				}
-				if e.Name == args[0] || e.ID == args[0] {
-					id = e.ID
-				}
-			}
-			if id == "" {
-				return &argv.UsageError{Message: "there is no evaluator " + flow.Typed(args[0]), Next: "evalrouter traces evaluators list"}
+			e, err := evaluator(ctx, client, args[0])
+			if err != nil {
+				return err
 			}
 			look := client.Traces.Evaluators.Run
 			if dry {
 				look = client.Traces.Evaluators.Preview
 			}
-			r, err := look(ctx, id, limit)
+			r, err := look(ctx, e.ID, limit)
+			if err != nil && e.Kind == api.EvaluatorJudge {
+				return command.WithNext(err, "evalrouter traces judge "+command.ShellWord(e.Name))
+			}
 			if err != nil {
 				return err
 			}

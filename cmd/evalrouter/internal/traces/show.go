@@ -36,7 +36,8 @@ func show(a *command.App) *argv.Command {
 // whole is a trace with its steps.
 type whole struct {
 	api.TraceRecord
-	Spans []api.SpanRecord `json:"spans"`
+	Spans       []api.SpanRecord      `json:"spans"`
+	Evaluations []api.TraceEvaluation `json:"evaluations"`
 }
 
 func (c *showCmd) exec(ctx context.Context, args []string) error {
@@ -48,7 +49,7 @@ func (c *showCmd) exec(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	t := whole{Spans: []api.SpanRecord{}}
+	t := whole{Spans: []api.SpanRecord{}, Evaluations: []api.TraceEvaluation{}}
 	if t.TraceRecord, err = client.Traces.Get(ctx, id); err != nil {
 		return command.WithNext(err, "evalrouter traces list")
 	}
@@ -59,6 +60,12 @@ func (c *showCmd) exec(ctx context.Context, args []string) error {
 		if t.Spans = append(t.Spans, s); len(t.Spans) == c.most {
 			break
 		}
+	}
+	for e, err := range client.Traces.AllEvaluations(ctx, id, evalrouter.Paging{Limit: 200}) {
+		if err != nil {
+			return err
+		}
+		t.Evaluations = append(t.Evaluations, e)
 	}
 	return c.Value(t, func(p *term.Page) { c.print(p, t) })
 }
@@ -71,6 +78,9 @@ func (c *showCmd) print(p *term.Page, t whole) {
 	}
 	if t.Error != nil {
 		p.Line("error: %s", strings.TrimSpace(t.Error.Type+" "+t.Error.Message))
+	}
+	for _, e := range t.Evaluations {
+		p.Line("judged %s in run %s, for %s: %s", e.Label, command.Short(e.RunID), command.Money(e.CostMicrousd), e.Explanation)
 	}
 	for _, s := range Tree(t.Spans) {
 		indent := strings.Repeat("  ", min(s.Depth, 20))

@@ -20,10 +20,10 @@ import (
 // Traces is "evalrouter traces".
 func Traces(a *command.App) *argv.Command {
 	return &argv.Command{
-		Name: "traces", Args: "list|show|delete|connections|evaluators|findings", Short: "Look at what your agents did",
+		Name: "traces", Args: "COMMAND", Short: "Look at what your agents did",
 		Long:     "Traces come from an OpenTelemetry exporter, the tracing library or LangSmith.\nA trace connection gives each sender a key that can do nothing else.",
 		Examples: []string{"evalrouter traces list", "evalrouter traces show 0193a2c4"},
-		Sub:      []*argv.Command{list(a), show(a), remove(a), connections(a), evaluators(a), findings(a)},
+		Sub:      []*argv.Command{list(a), show(a), remove(a), connections(a), evaluators(a), judge(a), verdicts(a), findings(a)},
 	}
 }
 

@@ -1,12 +1,21 @@
 package core
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/evalrouter/evalrouter/lib/usd"
+)
 
 type (
 	// EvaluatorID and FindingID are random UUIDs.
 	EvaluatorID string
 	FindingID   string
 )
+
+// RuleJudge is the rule of an evaluator that asks a model. It looks at nothing by
+// itself: its questions are a private benchmark, which is quoted and run under a
+// cap.
+const RuleJudge = "judge"
 
 // Evaluator is a rule that looks at traces. It spends nothing.
 type Evaluator struct {
@@ -68,3 +77,23 @@ type Evaluated struct {
 	Looked, Matched int // traces
 	Findings        int // new ones
 }
+
+// Judged is what a model said of a trace, once for a revision of its evaluator.
+type Judged struct {
+	ID        string
+	Trace     TraceID
+	Evaluator EvaluatorID
+	Revision  int
+	// Label is pass or fail, Why what the model said of it.
+	Label, Why string
+	// Run is where it was said, and Cost what that call cost.
+	Run  RunID
+	Cost usd.Micro
+	At   Micros
+	// Found is what it is found to be; nil for one that passed.
+	Found *Occurrence
+}
+
+// JudgedFate is what became of what a judge said: kept, known before, or of a
+// trace that is gone. Findings counts new ones.
+type JudgedFate struct{ Kept, Before, Gone, Findings int }

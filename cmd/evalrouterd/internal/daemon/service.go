@@ -216,7 +216,7 @@ func newService(data *open, o options) (*service, error) {
 		return nil, err
 	}
 	own := s.private(o, exports)
-	spans, err := s.tracing()
+	spans, err := s.tracing(own.Service, adapters)
 	if err != nil {
 		return nil, err
 	}

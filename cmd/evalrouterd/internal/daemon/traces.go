@@ -8,10 +8,13 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/byob"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/datasets"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
 	sets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/datasets"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/off"
 	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/judging"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/provider"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	keptsets "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/datasets"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
@@ -28,14 +31,16 @@ var (
 	_ traces.Findings    = (*kept.Store)(nil)
 	_ traces.Recent      = (*kept.Store)(nil)
 	_ web.Reader         = (*kept.Store)(nil)
+	_ judging.Kept       = (*kept.Store)(nil)
 	_ datasets.Traces    = (*kept.Store)(nil)
 	_ datasets.Sets      = (*keptsets.Store)(nil)
 	_ datasets.Items     = (*keptsets.Store)(nil)
 	_ datasets.Versions  = (*keptsets.Store)(nil)
 )
 
-// tracing joins the parts that take traces in.
-func (s *service) tracing() (*web.Handlers, error) {
+// tracing joins the parts that take traces in. own is nil where workspaces bring
+// no benchmarks.
+func (s *service) tracing(own *byob.Service, adapters provider.Set) (*web.Handlers, error) {
 	st, err := s.store.Traces(newCallID)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,8 @@ func (s *service) tracing() (*web.Handlers, error) {
 	s.traces, s.door = st, traces.NewDoor(st)
 	keeps := &traces.Service{Connections: st, NewID: newID, NewEntry: newCallID, Issue: s.issueIngestKey}
 	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: newID, Now: func() core.Micros { return s.store.Now() }}
-	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, looks, s.now), nil
+	judges := &judging.Service{Kept: st, Own: own, Runs: s.store, Answers: export.Source{Samples: s.store, Replies: s.store, Tasks: s.catalog, Adapters: adapters}, NewID: newID, Now: looks.Now}
+	return web.New(keeps, &traces.Intake{Door: s.door, Importer: st}, st, looks, judges, s.now), nil
 }
 
 // curation joins the parts that make benchmarks of traces. own is nil where

@@ -40,7 +40,7 @@ func TestTenancy(t *testing.T) {
 	here, there := header("X-Workspace-Id", string(core.Local)), header("X-Workspace-Id", string(other))
 	nowhere := header("X-Workspace-Id", "00000000-0000-4000-8000-00000000dead")
 	table := h.api.RouteTable()
-	if len(table) != 120 {
+	if len(table) != 123 {
 		t.Fatalf("the table has %d routes", len(table))
 	}
 	for _, rt := range table {
@@ -213,6 +213,8 @@ func TestForeign(t *testing.T) {
 		{"evaluator change", "PATCH", "/v1/trace-evaluators/%", rule.ID, `{"status":"paused"}`},
 		{"evaluator run", "POST", "/v1/trace-evaluators/%/runs", rule.ID, `{}`},
 		{"evaluator preview", "POST", "/v1/trace-evaluators/%/preview", rule.ID, `{}`},
+		{"judge's questions", "POST", "/v1/trace-evaluators/%/questions", rule.ID, `{}`},
+		{"evaluations", "GET", "/v1/traces/%/evaluations", trace.ID, ""},
 		{"finding", "GET", "/v1/trace-findings/%", finding, ""},
 		{"finding change", "PATCH", "/v1/trace-findings/%", finding, `{"status":"confirmed"}`},
 		{"finding promotion", "POST", "/v1/trace-findings/%/promote", finding, `{"dataset_id":"` + set + `"}`},

@@ -58,21 +58,22 @@ var began = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 // tests move and ids that are the same each time.
 type harness struct {
 	*httptest.Server
-	t       testing.TB
-	path    string
-	api     *httpapi.Server
-	store   *store.Store
-	catalog *catalog.Catalog
-	engine  *engine.Engine
-	changes *changes
-	keys    *tokens
-	mine    *private.Handlers
-	who     *accounts.Handlers
-	master  *seal.Master
-	log     *syncBuffer
-	now     atomic.Int64
-	ids     atomic.Int64
-	after   atomic.Pointer[chan time.Time] // the timer that After gives; nil never fires
+	t        testing.TB
+	path     string
+	api      *httpapi.Server
+	store    *store.Store
+	catalog  *catalog.Catalog
+	engine   *engine.Engine
+	changes  *changes
+	keys     *tokens
+	mine     *private.Handlers
+	who      *accounts.Handlers
+	master   *seal.Master
+	adapters provider.Set
+	log      *syncBuffer
+	now      atomic.Int64
+	ids      atomic.Int64
+	after    atomic.Pointer[chan time.Time] // the timer that After gives; nil never fires
 }
 
 type option func(*httpapi.Options)
@@ -116,7 +117,7 @@ func (h *harness) build(opts []option) {
 	pool := netguard.NewPool(netguard.Dialer{Policy: policy})
 	h.t.Cleanup(pool.Close)
 	calls := openai.Config{Transport: func(t core.Target) http.RoundTripper { return pool.For(t.Name()) }, Now: h.clock}
-	adapters := provider.Set{
+	h.adapters = provider.Set{
 		core.OpenAIChat: openai.Chat(calls), core.OpenAICompletions: openai.Completions(calls),
 		core.PracticeProtocol: practice.New(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }),
 	}
@@ -124,17 +125,17 @@ func (h *harness) build(opts []option) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	conns := &connection.Service{Store: h.store, Sealer: master, Adapters: adapters, CheckURL: policy.CheckURL, Now: h.clock, NewID: h.id("c")}
+	conns := &connection.Service{Store: h.store, Sealer: master, Adapters: h.adapters, CheckURL: policy.CheckURL, Now: h.clock, NewID: h.id("c")}
 	kept, _, err := spool.Open(filepath.Join(h.t.TempDir(), "answers.spool"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.engine = engine.New(engine.Options{
-		Journal: h.store, Answers: h.store, Judging: h.store, Reuse: h.store.Continuation(), Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
+		Journal: h.store, Answers: h.store, Judging: h.store, Reuse: h.store.Continuation(), Spool: kept, Runs: h.store, Life: h.store, Tasks: h.catalog, Keys: conns, Adapters: h.adapters, Clock: still{h}, NewID: h.id("e"), NewCallID: h.id("f"),
 		NewNonce: func() string { return "5ca1ab1e0ddba115" }, Jitter: func() float64 { return 0 }, Log: log, Worker: "test", Changed: h.changes.Publish,
 	})
 	chains := h.store.Continuation()
-	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()}
+	admits := &admission.Service{Store: h.store, Chains: chains, Catalog: h.catalog, Adapters: h.adapters, Engine: h.engine, NewID: h.id("a"), Groups: h.store.Groups()}
 	again := &resume.Handlers{Admission: admits, Chains: chains, Runs: h.store}
 	o := httpapi.Options{
 		Discover: func(context.Context) ([]discover.Server, []int) {
@@ -143,7 +144,7 @@ func (h *harness) build(opts []option) {
 				{Kind: discover.VLLM, BaseURL: "http://127.0.0.1:8000/v1", NeedsKey: true},
 			}, discover.Ports()
 		},
-		Catalog: h.catalog, Runs: h.store, Answers: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: adapters,
+		Catalog: h.catalog, Runs: h.store, Answers: h.store, Connections: conns, Keys: h.keys, Changes: h.changes, Waker: h.engine, Adapters: h.adapters,
 		Admission: admits, Chains: again,
 		Owner: owner, Now: h.clock, After: h.timer, Random: func(b []byte) { clear(b) }, Version: "0.0.0-test", SpoolDir: h.t.TempDir(), Log: log,
 	}

@@ -41,7 +41,11 @@ func TestLimits(t *testing.T) {
 				h.send("GET", path+"?limit=200", nil).want(t, 200)
 				h.send("GET", path+"?limit=201", nil).refused(t, 422, "invalid_request")
 			}
-			h.send("GET", "/v1/traces/00000000-0000-4000-8000-000000000000/spans?limit=201", nil).refused(t, 422, "invalid_request")
+		}},
+		{"steps of a page", func(t *testing.T, h *harness) {
+			const path = "/v1/traces/00000000-0000-4000-8000-000000000000/spans"
+			h.send("GET", path+"?limit=500", nil).refused(t, 404, "not_found")
+			h.send("GET", path+"?limit=501", nil).refused(t, 422, "invalid_request")
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

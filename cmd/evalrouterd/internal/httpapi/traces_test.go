@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/export"
 	web "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi/traces"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/judging"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 	"github.com/evalrouter/evalrouter/lib/api"
 )
@@ -39,7 +41,9 @@ func (h *harness) agents() *web.Handlers {
 		return secret, k, nil
 	}
 	looks := &traces.Evaluation{Findings: st, Recent: st, NewID: h.id("3"), Now: func() core.Micros { return core.Micros(h.now.Load()) }}
-	return web.New(&traces.Service{Connections: st, NewID: h.id("8"), NewEntry: h.id("5"), Issue: issue}, &traces.Intake{Door: door, Importer: st}, st, looks, h.clock)
+	answers := export.Source{Samples: h.store, Replies: h.store, Tasks: h.catalog, Adapters: h.adapters}
+	judges := &judging.Service{Kept: st, Own: h.mine.Service, Runs: h.store, Answers: answers, NewID: h.id("2"), Now: looks.Now}
+	return web.New(&traces.Service{Connections: st, NewID: h.id("8"), NewEntry: h.id("5"), Issue: issue}, &traces.Intake{Door: door, Importer: st}, st, looks, judges, h.clock)
 }
 
 func (h *harness) traceConnection(kind string, more ...object) (c api.TraceConnectionCreated) {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces/judge"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces/rule"
 )
 
@@ -60,7 +61,11 @@ func checkEvaluator(e core.Evaluator) error {
 	case e.Severity != "info" && e.Severity != "warning" && e.Severity != "error":
 		return wrong("severity", "a severity is info, warning or error; nothing was changed")
 	}
-	if err := rule.Check(e.Rule, e.Config); err != nil {
+	check := func() error { return rule.Check(e.Rule, e.Config) }
+	if e.Rule == core.RuleJudge {
+		check = func() error { _, err := judge.Read(e.Config); return err }
+	}
+	if err := check(); err != nil {
 		return wrong("config", err.Error()+"; nothing was changed")
 	}
 	return nil
@@ -89,6 +94,9 @@ func (v *Evaluation) Look(ctx context.Context, sc core.Scope, id core.EvaluatorI
 	if err != nil {
 		return out, nil, err
 	}
+	if e.Rule == core.RuleJudge {
+		return out, nil, core.Refuse(core.InvalidRequest, "the evaluator %s asks a model, which costs money: its questions are a benchmark that you quote and run. Nothing was looked at", e.Name)
+	}
 	if e.Paused && !dry {
 		return out, nil, core.Refuse(core.EvaluatorPaused, "the evaluator %s is paused; nothing was looked at", e.Name)
 	}
@@ -114,6 +122,9 @@ func (v *Evaluation) Look(ctx context.Context, sc core.Scope, id core.EvaluatorI
 	out.Findings, err = v.Found(ctx, sc, e, hits, v.NewID)
 	return out, hits, err
 }
+
+// Fingerprint is that of what a judge found: all that failed is one finding.
+func Fingerprint(e core.Evaluator, h core.Hit) string { return fingerprint(e, h) }
 
 // fingerprint is the same for what is the same finding of an evaluator.
 func fingerprint(e core.Evaluator, h core.Hit) string {

@@ -35,8 +35,13 @@ type newEvaluatorInput struct {
 
 func (h *Handlers) createEvaluator(_ *httpapi.Server, ctx context.Context, in *newEvaluatorInput) (*httpapi.Answer[api.TraceEvaluator], error) {
 	n := in.Value()
-	if n.Kind != "" && n.Kind != api.EvaluatorRule {
-		return nil, httpapi.RefuseFields(core.InvalidRequest, "this service has evaluators of the kind rule; nothing was made", []api.FieldError{{Path: "kind", Code: "unknown_value"}})
+	switch {
+	case n.Kind != "" && n.Kind != api.EvaluatorRule && n.Kind != api.EvaluatorJudge:
+		return nil, httpapi.RefuseFields(core.InvalidRequest, "an evaluator is of the kind rule or judge; nothing was made", []api.FieldError{{Path: "kind", Code: "unknown_value"}})
+	case (n.Kind == api.EvaluatorJudge) != (n.Rule == ""), n.Rule == core.RuleJudge:
+		return nil, httpapi.RefuseFields(core.InvalidRequest, "an evaluator of the kind rule names its rule, and a judge has none; nothing was made", []api.FieldError{{Path: "rule", Code: "invalid_value"}})
+	case n.Kind == api.EvaluatorJudge:
+		n.Rule = core.RuleJudge
 	}
 	config, err := traces.Config(n.Config)
 	if err != nil {
@@ -59,6 +64,9 @@ func evaluatorAnswer(e core.Evaluator, err error) (*httpapi.Answer[api.TraceEval
 func evaluatorRecord(e core.Evaluator) api.TraceEvaluator {
 	out := api.TraceEvaluator{
 		ID: string(e.ID), Name: e.Name, Kind: api.EvaluatorRule, Rule: e.Rule, Config: e.Config, Severity: e.Severity, Revision: e.Revision, Status: api.EvaluatorActive, CreatedAt: httpapi.TimeOf(e.CreatedAt),
+	}
+	if e.Rule == core.RuleJudge {
+		out.Kind, out.Rule = api.EvaluatorJudge, ""
 	}
 	if e.Paused {
 		out.Status = api.EvaluatorIsPaused

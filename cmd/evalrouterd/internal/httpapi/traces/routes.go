@@ -10,6 +10,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/httpapi"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/judging"
 	kept "github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/traces"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/traces"
 )
@@ -35,8 +36,9 @@ type Handlers struct {
 	Service *traces.Service
 	Intake  *traces.Intake
 	Reader  Reader
-	// Evaluation looks at what is kept.
+	// Evaluation looks at what is kept, and Judging has models look at it.
 	Evaluation *traces.Evaluation
+	Judging    *judging.Service
 	Now        func() time.Time
 	// slots bounds the batches that are decoded at a time, and pace the bytes of
 	// each key.
@@ -49,8 +51,8 @@ type Handlers struct {
 const batchesAtOnce = 4
 
 // New makes the handlers.
-func New(s *traces.Service, in *traces.Intake, r Reader, v *traces.Evaluation, now func() time.Time) *Handlers {
-	return &Handlers{Service: s, Intake: in, Reader: r, Evaluation: v, Now: now, slots: slotsOf(batchesAtOnce)}
+func New(s *traces.Service, in *traces.Intake, r Reader, v *traces.Evaluation, j *judging.Service, now func() time.Time) *Handlers {
+	return &Handlers{Service: s, Intake: in, Reader: r, Evaluation: v, Judging: j, Now: now, slots: slotsOf(batchesAtOnce)}
 }
 
 // Features is what the routes add to the service.
@@ -69,7 +71,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 	}
 	imports := body(at(http.MethodPost, "/v1/trace-connections/{id}/imports", "import-traces", ingest, "Whole traces of another system"))
 	imports.Ingest, imports.MaxBody = true, maxImport
-	return append(h.findingRoutes(), []httpapi.Route{
+	return append(append(h.findingRoutes(), h.judgingRoutes()...), []httpapi.Route{
 		httpapi.On(at(http.MethodGet, "/v1/trace-connections", "list-trace-connections", read, "Trace connections, newest first"), h.listConnections),
 		httpapi.On(body(at(http.MethodPost, "/v1/trace-connections", "create-trace-connection", write, "Let a sender bring traces; shows its key once")), h.createConnection),
 		httpapi.On(at(http.MethodGet, "/v1/trace-connections/{id}", "get-trace-connection", read, "One trace connection"), h.getConnection),

@@ -38,6 +38,9 @@ func drop(t Tx, num int64, c core.TraceConnectionID) error {
 	if _, err := t.Exec(`DELETE FROM trace_occurrences WHERE trace_id = (SELECT id FROM traces WHERE num = $1)`, num); err != nil {
 		return err
 	}
+	if _, err := t.Exec(`DELETE FROM trace_evaluations WHERE trace_id = (SELECT id FROM traces WHERE num = $1)`, num); err != nil {
+		return err
+	}
 	if n, err := t.Exec(`DELETE FROM traces WHERE num = $1`, num); err != nil || n == 0 {
 		return err // another process was first
 	}

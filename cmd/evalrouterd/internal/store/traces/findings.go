@@ -207,3 +207,21 @@ func (s *Store) EachRecent(ctx context.Context, sc core.Scope, limit int, visit 
 	}
 	return nil
 }
+
+// EachOf visits traces by their ids, with their steps, one at a time.
+func (s *Store) EachOf(ctx context.Context, sc core.Scope, ids []core.TraceID, visit func(core.Trace, []core.Span) error) error {
+	for _, id := range ids {
+		r, err := s.Trace(ctx, sc, id)
+		if err != nil {
+			return err
+		}
+		spans, err := s.Spans(ctx, sc, id, nil, core.MaxTraceSpans)
+		if err == nil {
+			err = visit(r.Trace, spans)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
