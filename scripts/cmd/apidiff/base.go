@@ -61,8 +61,8 @@ func checkout(ctx context.Context, root, revision, folder string) error {
 	}
 	archive := exec.CommandContext(ctx, "git", "-C", root, "archive", "--format=tar", revision)
 	unpack := exec.CommandContext(ctx, "tar", "-x", "-C", folder)
-	var said bytes.Buffer
-	archive.Stderr, unpack.Stderr = &said, &said
+	var said, alsoSaid bytes.Buffer
+	archive.Stderr, unpack.Stderr = &said, &alsoSaid
 	pipe, err := archive.StdoutPipe()
 	if err != nil {
 		return fmt.Errorf("read %s: %w", revision, err)
@@ -73,7 +73,7 @@ func checkout(ctx context.Context, root, revision, folder string) error {
 	}
 	unpacked := unpack.Run()
 	if err := errors.Join(archive.Wait(), unpacked); err != nil {
-		return fmt.Errorf("read %s: %w: %s", revision, err, strings.TrimSpace(said.String()))
+		return fmt.Errorf("read %s: %w: %s", revision, err, strings.TrimSpace(said.String()+alsoSaid.String()))
 	}
 	return nil
 }
