@@ -137,9 +137,14 @@ func chain(g api.GroupRecord) (out []kit.Line) {
 	return nil
 }
 
-// axes draw every member's interval on the same line from 0 to 100 %.
+// axes draw every member's interval on the same line from 0 to 100 %. Names have
+// up to a third of it: models of one family differ at their ends.
 func axes(members []api.GroupMember, w int) []kit.Line {
-	const names = 12
+	names := 12
+	for _, m := range members {
+		names = max(names, plain.Width(plain.Line(name(m)))+1)
+	}
+	names = min(names, w/3)
 	var out []kit.Line
 	for _, m := range members {
 		h := m.Headline

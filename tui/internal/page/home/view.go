@@ -112,7 +112,7 @@ func runLines(w int, title plain.Safe, runs []api.RunRecord, most int) []kit.Lin
 func money(c api.CreditsRecord) string {
 	s := fmt.Sprintf("Credit  %s free · %s held", show.Money(c.AvailableMicrousd), show.Money(c.HeldMicrousd))
 	if c.Practice != nil {
-		s += fmt.Sprintf(" · practice credit %s free, for practice routes only", show.Money(c.Practice.AvailableMicrousd))
+		s += fmt.Sprintf(" · practice credit %s free", show.Money(c.Practice.AvailableMicrousd))
 	}
 	return s
 }
