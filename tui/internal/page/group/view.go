@@ -138,13 +138,13 @@ func chain(g api.GroupRecord) (out []kit.Line) {
 }
 
 // axes draw every member's interval on the same line from 0 to 100 %. Names have
-// up to a third of it: models of one family differ at their ends.
+// up to two fifths of it: models of one family differ at their ends.
 func axes(members []api.GroupMember, w int) []kit.Line {
 	names := 12
 	for _, m := range members {
 		names = max(names, plain.Width(plain.Line(name(m)))+1)
 	}
-	names = min(names, w/3)
+	names = min(names, w*2/5)
 	var out []kit.Line
 	for _, m := range members {
 		h := m.Headline
