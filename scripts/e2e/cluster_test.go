@@ -86,19 +86,7 @@ func newCluster(t *testing.T, lease time.Duration, endpoints ...*counting) *clus
 func newClusterWith(t *testing.T, lease, sweep time.Duration, endpoints ...*counting) *cluster {
 	t.Helper()
 	s := newSite(t)
-	bin, ok := testpg.FindServer(testpg.DebianGlob)
-	if !ok {
-		t.Skip("PostgreSQL is not installed: " + testpg.InstallHint)
-	}
-	pg, err := testpg.Start(t.Context(), bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pg.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	pg := postgres(t)
 	c := &cluster{site: s, pg: pg}
 	for name, d := range map[string]time.Duration{"--lease": lease, "--sweep": sweep} {
 		if d != 0 {
@@ -119,6 +107,25 @@ func newClusterWith(t *testing.T, lease, sweep time.Duration, endpoints ...*coun
 		c.workers = append(c.workers, c.worker(i, args[4:]...))
 	}
 	return c
+}
+
+// postgres is a PostgreSQL of the test's own.
+func postgres(t *testing.T) *testpg.Cluster {
+	t.Helper()
+	bin, ok := testpg.FindServer(testpg.DebianGlob)
+	if !ok {
+		t.Skip("PostgreSQL is not installed: " + testpg.InstallHint)
+	}
+	pg, err := testpg.Start(t.Context(), bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return pg
 }
 
 func (c *cluster) member(name string) string { return filepath.Join(c.home, name) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -75,7 +76,9 @@ func TestJudging_FromTracesToVerdicts(t *testing.T) {
 	if r.Status != "completed" || r.PlannedCount != 3 {
 		t.Fatalf("%+v", r)
 	}
-	s.ok("evalrouter", "local", "stop")
+	if err := syscall.Kill(s.pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 	v := decode[api.TraceVerdicts](t, s.ok("evalrouter", "traces", "verdicts", r.ID, "--json").stdout)
 	if v.Passed != r.Outcomes["right"] || v.Passed+v.NoVerdict != 3 || v.Kept != v.Passed {
 		t.Errorf("%+v of %v", v, r.Outcomes)
@@ -101,7 +104,7 @@ func TestJudging_FromTracesToVerdicts(t *testing.T) {
 		t.Errorf("%d evaluations are shown of %d", judged, v.Kept)
 	}
 	other := decode[run](t, s.ok("evalrouter", "run", "arithmetic", "--model", "practice.solver-0.8", "--sample", "3", "--max-cost", "1", "--yes", "--json").stdout)
-	s.refused(2, "invalid_request", "evalrouter", "traces", "verdicts", other.ID)
+	contains(t, "a run that asked no judge", s.refused(2, "invalid_request", "evalrouter", "traces", "verdicts", other.ID).stderr, "next: evalrouter traces evaluators list")
 	s.audit()
 }
 

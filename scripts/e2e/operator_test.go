@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/evalrouter/evalrouter/scripts/internal/handbook"
-	"github.com/evalrouter/evalrouter/scripts/internal/testpg"
 )
 
 // typed are the lines of docs/operating.md under a heading, with folders of the
@@ -77,19 +76,7 @@ func TestPages_OperatingOneMachine(t *testing.T) {
 func TestPages_OperatingPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	bin, ok := testpg.FindServer(testpg.DebianGlob)
-	if !ok {
-		t.Skip("PostgreSQL is not installed: " + testpg.InstallHint)
-	}
-	pg, err := testpg.Start(t.Context(), bin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := pg.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	pg := postgres(t)
 	s.write("database", []byte(pg.URL))
 	if err := os.Chmod(filepath.Join(s.home, "database"), 0o600); err != nil {
 		t.Fatal(err)

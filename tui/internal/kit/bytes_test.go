@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gdamore/tcell/v2"
-
 	"github.com/evalrouter/evalrouter/lib/plain"
 
 	"github.com/evalrouter/evalrouter/tui/internal/kit"
@@ -116,19 +114,8 @@ func TestPaintShowsTheFrame(t *testing.T) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		dev := newTTY()
 		dev.size(w, h)
-		info, err := tcell.LookupTerminfo("xterm-256color")
-		if err != nil {
-			t.Fatal(err)
-		}
-		own := *info
-		s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, &own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		term, err := kit.TakeOver(s, kit.Colour, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := screenOf(t, dev)
+		term := taken(t, s)
 		g := &glass{t: t}
 		g.resize(w, h)
 		read := 0
@@ -181,19 +168,7 @@ func TestPaintSendsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	dev := newTTY()
 	dev.size(200, 50)
-	info, err := tcell.LookupTerminfo("xterm-256color")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := *info
-	s, err := tcell.NewTerminfoScreenFromTtyTerminfo(dev, &own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	term, err := kit.TakeOver(s, kit.Colour, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	term := taken(t, screenOf(t, dev))
 	defer term.Close()
 	before, _ := dev.sent()
 	frame := func() kit.Canvas {

@@ -122,8 +122,8 @@ func (b breaking) effects() []kit.Effect {
 	return nil
 }
 
-// taken is a terminal of the library over a device.
-func taken(t *testing.T, dev *tty) *kit.Terminal {
+// screenOf is a screen of the library over a device.
+func screenOf(t *testing.T, dev *tty) tcell.Screen {
 	t.Helper()
 	info, err := tcell.LookupTerminfo("xterm-256color")
 	if err != nil {
@@ -134,6 +134,12 @@ func taken(t *testing.T, dev *tty) *kit.Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// taken is a terminal that was taken over.
+func taken(t *testing.T, s tcell.Screen) *kit.Terminal {
+	t.Helper()
 	term, err := kit.TakeOver(s, kit.Colour, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +162,7 @@ func TestTerminalHangsUp(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dev := newTTY()
-			term := taken(t, dev)
+			term := taken(t, screenOf(t, dev))
 			jobs := make(chan kit.JobEvent, 1)
 			still := breaking{"nowhere"}
 			loop := &kit.Loop{Term: term, Host: kit.Host{Now: time.Now, Job: jobs}, Stack: &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return still, nil }}}
@@ -181,7 +187,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			dev := newTTY()
-			term := taken(t, dev)
+			term := taken(t, screenOf(t, dev))
 			b := breaking{where}
 			loop := &kit.Loop{Term: term, Host: kit.Host{Now: time.Now}, Stack: &kit.Stack{Make: func(any) (kit.Screen, []kit.Effect) { return b, b.effects() }}}
 			ctx, cancel := context.WithCancel(t.Context())

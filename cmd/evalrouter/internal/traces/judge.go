@@ -2,6 +2,7 @@ package traces
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -119,8 +120,11 @@ func verdicts(a *command.App) *argv.Command {
 				return err
 			}
 			v, err := client.Traces.Evaluators.Take(ctx, id)
-			if err != nil {
+			switch {
+			case errors.Is(err, api.RunNotFinished):
 				return command.WithNext(err, "evalrouter wait "+command.Short(id))
+			case err != nil:
+				return command.WithNext(err, "evalrouter traces evaluators list")
 			}
 			return a.Value(v, func(p *term.Page) { taken(p, v) })
 		},
