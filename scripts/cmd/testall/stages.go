@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evalrouter/evalrouter/scripts/internal/debian"
 	"github.com/evalrouter/evalrouter/scripts/internal/gotest"
 	"github.com/evalrouter/evalrouter/scripts/internal/testpg"
 )
@@ -126,6 +127,7 @@ func (c *check) test(ctx context.Context, out io.Writer) (err error) {
 		args = append(args, "-race")
 		args = append(args, untraced()...)
 	}
+	c.tools(ctx, out)
 	url, stop, pgErr := c.postgres(ctx, out)
 	defer func() { err = errors.Join(err, stop()) }()
 	cmd := c.command(ctx, "go", append(args, c.patterns()...)...)
@@ -201,6 +203,23 @@ func (c *check) resources(url string) []gotest.Resource {
 	return []gotest.Resource{
 		{Name: "the shared folder", Words: []string{"../shared", "EVALROUTER_SHARED"}, Present: c.ci && c.shared != ""},
 		{Name: "PostgreSQL", Words: []string{"EVALROUTER_TEST_PG", "PostgreSQL"}, Present: c.ci && url != ""},
+	}
+}
+
+// tools installs the programs that some tests start, where that may be done. Without one its tests skip, and say so.
+func (c *check) tools(ctx context.Context, out io.Writer) {
+	packages := debian.Missing([]debian.Tool{
+		{Program: "chromium-headless-shell", Package: "chromium-headless-shell"},
+		{Program: "curl", Package: "curl"},
+		{Program: "groff", Package: "groff-base"},
+		{Program: "strace", Package: "strace"},
+		{Program: "tmux", Package: "tmux"},
+	})
+	if len(packages) == 0 {
+		return
+	}
+	if err := (debian.Installer{UID: os.Geteuid(), Out: out}).Install(ctx, packages...); err != nil {
+		fmt.Fprintf(out, "%v; tests that need one of them are skipped; install them with: sudo apt-get install -y --no-install-recommends %s\n", err, strings.Join(packages, " "))
 	}
 }
 

@@ -80,7 +80,7 @@ func TestInstallFailureIsReported(t *testing.T) {
 	program(t, filepath.Join(root, "apt-get"), "#!/bin/sh\nexit 100\n")
 	t.Setenv("PATH", root)
 	_, err := testpg.Installer{UID: 0, Out: &bytes.Buffer{}}.Obtain(t.Context(), filepath.Join(root, "none/*/bin"))
-	if err == nil || !strings.Contains(err.Error(), "install PostgreSQL") {
+	if err == nil || !strings.Contains(err.Error(), "install [postgresql]") {
 		t.Errorf("err = %v", err)
 	}
 }
