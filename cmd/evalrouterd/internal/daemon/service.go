@@ -55,9 +55,9 @@ var (
 	_ admission.Groups    = (*kept.Store)(nil)
 )
 
-// gather is the least time between commits that calls share. It adds at most
-// as much to each step of a call, which takes hundreds of times as long.
-const gather = 2 * time.Millisecond
+// gather is the longest pause between commits that calls share. It adds at most
+// as much to each step of a call, where a hundred others take one with it.
+const gather = 4 * time.Millisecond
 
 // requestTime is how long a request may take whose answer is no file. Clients
 // give up after 30 s; this way they get an answer first.

@@ -67,13 +67,19 @@ func (j *job) tries(o provider.Outcome) int {
 // dispatch reserves the next tasks in order and starts their calls.
 func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	n := min(r.room(), maxDispatch)
+	if r.inflight == 0 {
+		n = min(n, lookahead) // the first calls leave while the tasks of others are read
+	}
 	if r.tight {
 		n = 1 // near the cap, what does not fit would be rendered again and again
 	}
 	places := r.queue.peek(n)
-	if err := r.tasksAt(ctx, places); err != nil {
+	n, err = r.tasksAt(ctx, places)
+	if err != nil || n == 0 {
 		return 0, err
 	}
+	places = places[:n]
+	r.readAhead(n)
 	jobs := make([]job, len(places))
 	intents := make([]core.Intent, len(places))
 	for i, p := range places {

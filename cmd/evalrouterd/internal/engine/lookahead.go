@@ -11,44 +11,106 @@ import (
 // lookahead is how many tasks are read at once.
 const lookahead = 64
 
-// tasksAt gives the tasks of places about to be asked. Tasks lie scattered over
-// a benchmark in the order they are asked, so those that follow are read in
-// the same breath.
-func (r *runner) tasksAt(ctx context.Context, places []core.Redo) error {
-	for _, p := range places {
+// tasksRead is what was read beside the run's own goroutine, by place. Nothing
+// was where the read failed: whoever needs a task then reads it, and hears why.
+type tasksRead struct{ tasks map[int]bundle.Task }
+
+// tasksAt reads the tasks of places about to be asked, and gives how many of
+// these, from the first on, are there: the others are on their way.
+func (r *runner) tasksAt(ctx context.Context, places []core.Redo) (int, error) {
+	for i, p := range places {
 		if _, ok := r.ahead[p.Idx]; ok {
 			continue
 		}
-		if err := r.readAhead(ctx, p.Idx); err != nil {
-			return err
+		if r.reading {
+			return i, nil
+		}
+		if err := r.readNow(ctx, p.Idx); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return len(places), nil
 }
 
-// readAhead reads the task at a place, and those next in the queue.
-func (r *runner) readAhead(ctx context.Context, idx int) error {
-	want, at := []int{r.order.At(idx)}, map[int]int{r.order.At(idx): idx}
-	for _, p := range r.queue.peek(2 * lookahead) {
-		pos := r.order.At(p.Idx)
-		_, have := r.ahead[p.Idx]
-		if _, wanted := at[pos]; have || wanted || len(want) == lookahead {
-			continue
-		}
-		want, at[pos] = append(want, pos), p.Idx
-	}
+// readNow reads the task at a place, and those next in the queue.
+func (r *runner) readNow(ctx context.Context, idx int) error {
+	want, at := r.unread([]int{idx})
 	for {
 		tasks, err := r.e.o.Tasks.TasksAt(ctx, r.quote.Profile, want)
 		if err != nil {
 			return fmt.Errorf("read task %d: %w", idx, err)
 		}
-		for pos, t := range tasks {
-			r.ahead[at[pos]] = t
-		}
+		r.keepTasks(byPlace(tasks, at))
 		if _, ok := r.ahead[idx]; ok {
 			return nil
 		}
 		want = want[:1] // large tasks: this one came too late to fit
+	}
+}
+
+// readAhead reads the tasks after those of the next so many places, beside
+// everything else: everything waits for the run's own goroutine.
+func (r *runner) readAhead(taken int) {
+	if r.reading || len(r.ahead)-taken >= lookahead {
+		return
+	}
+	want, at := r.unread(nil)
+	if len(want) == 0 {
+		return
+	}
+	r.reading = true
+	r.e.o.Spawn(func() {
+		var read tasksRead
+		err := r.safely(func() error {
+			tasks, err := r.e.o.Tasks.TasksAt(r.waiting, r.quote.Profile, want)
+			read.tasks = byPlace(tasks, at)
+			return err
+		})
+		if err != nil {
+			read = tasksRead{}
+		}
+		r.mail.Put(Message{read: &read})
+	})
+}
+
+// unread gives positions of tasks that are needed first or come next in the
+// queue, and the place of each. Tasks lie scattered over a benchmark in the order
+// they are asked.
+func (r *runner) unread(first []int) (want []int, at map[int]int) {
+	at = map[int]int{}
+	add := func(idx int) {
+		pos := r.order.At(idx)
+		_, have := r.ahead[idx]
+		if _, wanted := at[pos]; !have && !wanted && len(want) < lookahead {
+			want, at[pos] = append(want, pos), idx
+		}
+	}
+	for _, idx := range first {
+		add(idx)
+	}
+	for _, p := range r.queue.peek(len(r.ahead) + lookahead) {
+		add(p.Idx)
+	}
+	return want, at
+}
+
+func byPlace(tasks map[int]bundle.Task, at map[int]int) map[int]bundle.Task {
+	out := make(map[int]bundle.Task, len(tasks))
+	for pos, t := range tasks {
+		out[at[pos]] = t
+	}
+	return out
+}
+
+// allRead takes what was read ahead.
+func (r *runner) allRead(read tasksRead) {
+	r.reading = false
+	r.keepTasks(read.tasks)
+}
+
+func (r *runner) keepTasks(tasks map[int]bundle.Task) {
+	for idx, t := range tasks {
+		r.ahead[idx] = t
 	}
 }
 

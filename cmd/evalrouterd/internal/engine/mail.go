@@ -10,8 +10,9 @@ type Mail interface {
 }
 
 // Message is what a runner is told: that a task has settled, that a provider
-// pushed back, that there is a place for another task, or, when it is empty, that it should look around: its run's row
-// has changed, a wait is over, or the engine stops.
+// pushed back, that there is a place for another task, that tasks were read, or, when it is
+// empty, that it should look around: its run's row has changed, a wait is over, or
+// the engine stops.
 type Message struct {
 	settled  *settled
 	overload bool
@@ -19,6 +20,8 @@ type Message struct {
 	answered bool
 	// place says that there is a place for another task.
 	place bool
+	// read is set when tasks were read ahead.
+	read *tasksRead
 	// fenced says that another process has taken the run over.
 	fenced bool
 }

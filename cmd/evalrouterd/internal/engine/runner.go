@@ -40,6 +40,7 @@ type runner struct {
 
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
+	reading    bool                // more of them are on their way
 	inflight   int
 	recording  int // of these, the tasks of which every answer is there
 	dispatched int // calls begun by this process
@@ -239,10 +240,10 @@ func (r *runner) start(ctx context.Context) error {
 	return nil
 }
 
-// done says that nothing is left to do: no call is in flight, and either no
-// task is left or none may start any more.
+// done says that nothing is left to do: no call is in flight and no task is being
+// read, and either no task is left or none may start any more.
 func (r *runner) done() bool {
-	return r.inflight == 0 && (r.queue.empty() && len(r.unjudged) == 0 || r.row.State != core.Running)
+	return r.inflight == 0 && !r.reading && (r.queue.empty() && len(r.unjudged) == 0 || r.row.State != core.Running)
 }
 
 func (r *runner) timeLeft() time.Duration {
@@ -262,6 +263,8 @@ func (r *runner) wait(ctx context.Context) error {
 			faults = errors.Join(faults, core.ErrFenced)
 		case m.answered:
 			r.allAnswered()
+		case m.read != nil:
+			r.allRead(*m.read)
 		case m.overload:
 			r.pace.overloaded(r.e.o.Clock.Now())
 		case m.place: // step takes it

@@ -62,8 +62,11 @@ type settledReply struct {
 // drain waits for the calls in flight and takes no further notice of them.
 func (r *runner) drain() {
 	r.halt()
-	for r.inflight > 0 {
+	for r.inflight > 0 || r.reading {
 		for _, m := range r.mail.Take() {
+			if m.read != nil {
+				r.reading = false
+			}
 			if m.answered {
 				r.allAnswered()
 			}

@@ -40,8 +40,8 @@ type Options struct {
 	// ServerClock takes the time from PostgreSQL, so that processes whose
 	// clocks differ agree; Now then only measures how long ago that was.
 	ServerClock bool
-	// Gather is the least time from one commit to the next while several
-	// operations share them: each costs as much as many rows. A lone operation is
+	// Gather is the longest pause between commits that many operations share: each
+	// costs as much as many rows. Where few do, it is shorter; a lone operation is
 	// committed at once, and so is every one when Gather is 0.
 	Gather time.Duration
 }

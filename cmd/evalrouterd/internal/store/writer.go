@@ -67,12 +67,11 @@ type writer struct {
 	identity string
 	// nums are the numbers of runs that were seen committed.
 	nums map[core.RunID]int64
-	// began is when the last batch began, and shared whether it had company; gather
+	// due is when the next batch may begin, where operations share commits; gather
 	// is Options.Gather.
 	gather   time.Duration
+	due      time.Time
 	bounds   allowance.Bounds
-	began    time.Time
-	shared   bool
 	replaced chan struct{}
 	last     atomic.Int64 // the latest time that was given out
 	commits  atomic.Int64
@@ -154,8 +153,8 @@ func (w *writer) loop() {
 	defer close(w.ended)
 	for first := range w.ops {
 		batch := w.collect(first)
-		w.began, w.shared = time.Now(), len(batch) > 1
 		w.run(batch)
+		w.due = time.Now().Add(pause(len(batch), w.gather))
 	}
 	w.drop()
 }
@@ -220,14 +219,25 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
+// pauseEach is what each operation of a batch adds to the pause after it.
+const pauseEach = 50 * time.Microsecond
+
+// pause is how long after a batch of n operations the next one begins: at once
+// after one that was alone. The more there were, the more will come within a while,
+// and each commit that they share saves a sync, of about a millisecond; where there
+// are few, nobody waits long.
+func pause(n int, most time.Duration) time.Duration {
+	if n < 2 {
+		return 0
+	}
+	return min(most, time.Duration(n)*pauseEach)
+}
+
 // collect takes what is queued, and while operations share commits what comes
 // until the next commit is due.
 func (w *writer) collect(first *op) []*op {
 	batch := []*op{first}
-	due := time.Duration(0)
-	if w.shared {
-		due = w.gather - time.Since(w.began)
-	}
+	due := time.Until(w.due)
 	for len(batch) < maxBatch {
 		select {
 		case o, ok := <-w.ops:
