@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"math/big"
-	"strings"
 )
 
 // conversion is a question and its exact answer in the unit that it names.
@@ -32,7 +31,13 @@ func units(r *rng, level int) draft {
 // many digits: match compares five significant digits.
 func told(number string) bool {
 	const compared = 5
-	return len(strings.TrimLeft(strings.NewReplacer("-", "", ".", "").Replace(number), "0")) <= compared
+	significant := 0
+	for _, c := range number {
+		if significant > 0 && '0' <= c && c <= '9' || '1' <= c && c <= '9' {
+			significant++
+		}
+	}
+	return significant <= compared
 }
 
 var conversions = [3][]func(*rng) conversion{

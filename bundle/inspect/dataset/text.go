@@ -20,7 +20,7 @@ func decode(data []byte) (string, error) {
 	if strings.IndexByte(text, '\r') < 0 {
 		return text, nil
 	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), nil
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), nil
 }
 
 func unicodeText(data []byte) (string, error) {

@@ -233,6 +233,14 @@ func StripDelimiters(s string) (string, error) {
 	return str.RStripSet(s, " \t\r\n.,;:"), nil
 }
 
+// unicodeAsTeX is made once: to make it costs more than most answers do.
+var unicodeAsTeX = strings.NewReplacer(
+	"⎧", `\boxed{`, "⎫", "}", "\n│", `\boxed{`, "│", "}", "\n┃", `\boxed{`, "┃", "}",
+	"\n\uf8f0", `\boxed{`, "\uf8fb", "}", "√", `\sqrt`, "×", `\cdot`, "÷", "/", "\u202f", " ",
+	"−", "-", "–", "-", "π", `\pi`, "°", `^\circ`, "∞", `\infty`, "≤", `\le`, "≥", `\ge`, "≠", `\ne`,
+	"∪", `\cup`, "∩", `\cap`,
+)
+
 // ReplaceUnicode writes box drawings and mathematical characters as TeX and
 // drops control characters.
 func ReplaceUnicode(text string) string {
@@ -242,10 +250,5 @@ func ReplaceUnicode(text string) string {
 		}
 		return r
 	}, text)
-	return strings.NewReplacer(
-		"⎧", `\boxed{`, "⎫", "}", "\n│", `\boxed{`, "│", "}", "\n┃", `\boxed{`, "┃", "}",
-		"\n\uf8f0", `\boxed{`, "\uf8fb", "}", "√", `\sqrt`, "×", `\cdot`, "÷", "/", "\u202f", " ",
-		"−", "-", "–", "-", "π", `\pi`, "°", `^\circ`, "∞", `\infty`, "≤", `\le`, "≥", `\ge`, "≠", `\ne`,
-		"∪", `\cup`, "∩", `\cap`,
-	).Replace(text)
+	return unicodeAsTeX.Replace(text)
 }
