@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,26 +151,30 @@ func untraced() (flags []string) {
 	return flags
 }
 
-// whole runs without the race detector what plays a part of itself under it: each package with a file whose name ends
-// with norace_test.go. Such a file holds what one goroutine computes: the detector finds nothing there and costs tenfold.
+// whole runs without the race detector the tests that play a part of themselves under it, or nothing, because they
+// hold what one goroutine computes: the detector finds nothing there and costs tenfold.
 func (c *check) whole(ctx context.Context, out io.Writer) error {
-	dirs := map[string]bool{}
+	var dirs, tests []string
 	for _, m := range c.modules {
 		err := filepath.WalkDir(m.dir, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(d.Name(), "norace_test.go") {
-				dirs[filepath.Dir(path)] = true
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			found, err := gotest.Unraced(path)
+			if len(found) > 0 {
+				dirs, tests = append(dirs, path), append(tests, found...)
 			}
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("find the packages with a part for this stage: %w", err)
+			return fmt.Errorf("find the tests of this stage: %w", err)
 		}
 	}
 	if len(dirs) == 0 {
 		return nil
 	}
-	args := append([]string{"test", "-vet=off", "-timeout=20m"}, slices.Sorted(maps.Keys(dirs))...)
-	return c.pass(ctx, out, "go", args...)
+	args := []string{"test", "-vet=off", "-timeout=20m", "-run=^(" + strings.Join(tests, "|") + ")$"}
+	return c.pass(ctx, out, "go", append(args, dirs...)...)
 }
 
 // testEnv names what is there: no binaries without a build, no database without a server.
