@@ -9,15 +9,6 @@ import (
 	"testing"
 )
 
-// What the libraries export is what docs/api says.
-func TestTheTreeHolds(t *testing.T) {
-	t.Parallel()
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"-root", filepath.Join("..", "..", "..")}, &out, &errs); code != 0 {
-		t.Errorf("exit %d\n%s%s", code, &out, &errs)
-	}
-}
-
 const first = `// Package box holds things.
 package box
 

@@ -23,6 +23,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -170,20 +171,30 @@ var narrow = func() core.Target {
 // worstCase is what one scripted call reserves: 100 tokens each way.
 const worstCase = 300 * usd.Micro(1)
 
+// morning is when a world's clock stands at first.
+var morning = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// installed has the benchmarks that come with the service.
+var installed = &storetest.Template{
+	Now:  func() time.Time { return morning },
+	Fill: func(s *store.Store) error { return catalog.New(s, nil, uuid.NewString).Install(context.Background()) },
+}
+
 func newWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *world {
-	w := newEmptyWorld(t, answer)
-	if err := w.catalog.Install(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return newWorldIn(t, answer, func(path string) { installed.Copy(t, path) })
 }
 
 // newEmptyWorld has no benchmarks.
 func newEmptyWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome) *world {
+	return newWorldIn(t, answer, func(string) {})
+}
+
+func newWorldIn(t testing.TB, answer func(bundle.Task, int) provider.Outcome, furnish func(path string)) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), adapter: &scripted{answer: answer}, changed: make(chan core.RunID, 1<<16),
-		clock: &instant{now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
+		clock: &instant{now: morning},
 	}
+	furnish(w.database())
 	w.open()
 	t.Cleanup(func() { w.close() })
 	ctx := context.Background()
@@ -196,8 +207,10 @@ func newEmptyWorld(t testing.TB, answer func(bundle.Task, int) provider.Outcome)
 	return w
 }
 
+func (w *world) database() string { return filepath.Join(w.dir, "evalrouter.db") }
+
 func (w *world) open() {
-	s, err := store.Open(context.Background(), store.Options{Path: filepath.Join(w.dir, "evalrouter.db"), Now: w.clock.Now})
+	s, err := store.Open(context.Background(), store.Options{Path: w.database(), Now: w.clock.Now})
 	if err != nil {
 		w.t.Fatal(err)
 	}

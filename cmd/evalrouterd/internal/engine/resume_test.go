@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -340,7 +339,7 @@ func sum(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 func callOf(t *testing.T, w *world, run core.RunID, idx int) core.CallID {
 	t.Helper()
-	s, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "evalrouter.db")+"?_pragma=busy_timeout(5000)")
+	s, err := sql.Open("sqlite", "file:"+w.database()+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +373,7 @@ func TestResume_RES58_OtherScope(t *testing.T) {
 		{"manifest", "$.profile.manifest_sha256", `"other"`, "benchmark"},
 		{"grader", "$.profile.grader.compat", `"other"`, "grader"},
 	} {
-		s, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "evalrouter.db")+"?_pragma=busy_timeout(5000)")
+		s, err := sql.Open("sqlite", "file:"+w.database()+"?_pragma=busy_timeout(5000)")
 		if err != nil {
 			t.Fatal(err)
 		}

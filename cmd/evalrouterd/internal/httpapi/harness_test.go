@@ -40,6 +40,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/spool"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -78,6 +79,15 @@ type harness struct {
 
 type option func(*httpapi.Options)
 
+// arithmetic has the one benchmark that a harness begins with.
+var arithmetic = &storetest.Template{
+	Now: func() time.Time { return began },
+	Fill: func(s *store.Store) error {
+		_, err := catalog.New(s, nil, numbered("d")).Generate(context.Background(), "arithmetic", builtin.DefaultSeed, builtin.DefaultSize)
+		return err
+	},
+}
+
 func newHarness(t testing.TB, opts ...option) *harness {
 	t.Helper()
 	h := &harness{t: t, changes: &changes{Changes: news.New(news.NewFollowers(2))}, keys: &tokens{byToken: map[string]core.APIKey{}, ingest: map[string]string{}}, log: &syncBuffer{}}
@@ -85,14 +95,14 @@ func newHarness(t testing.TB, opts ...option) *harness {
 	ctx := t.Context()
 	var err error
 	h.path = filepath.Join(t.TempDir(), "test.db")
+	arithmetic.Copy(t, h.path)
 	h.store, err = store.Open(ctx, store.Options{Path: h.path, Now: h.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.catalog = catalog.New(h.store, practice.Routes(), h.id("d"))
-	if _, err := h.catalog.Generate(ctx, "arithmetic", builtin.DefaultSeed, builtin.DefaultSize); err != nil {
-		t.Fatal(err)
-	}
+	ids := h.id("d")
+	ids() // that of the benchmark
+	h.catalog = catalog.New(h.store, practice.Routes(), ids)
 	h.workspace(core.WorkspaceInfo{ID: core.Local, Slug: "local", Name: "Local", Practice: true})
 	h.workspace(core.WorkspaceInfo{ID: other, Slug: "other", Name: "Other"})
 	if err := h.store.Grant(ctx, "practice", core.Local, core.PracticeBook, 100*usd.Dollar, "practice credit"); err != nil {
@@ -182,7 +192,10 @@ func (h *harness) timer(time.Duration) <-chan time.Time {
 }
 
 // id gives UUIDs of a family, counted: the same calls give the same ids.
-func (h *harness) id(family string) func() string {
+func (h *harness) id(family string) func() string { return numbered(family) }
+
+// numbered gives ids of a family in order.
+func numbered(family string) func() string {
 	var n atomic.Int64
 	return func() string { return fmt.Sprintf("%s0000000-0000-4000-8000-%012d", family, n.Add(1)) }
 }
