@@ -47,9 +47,13 @@ func onEach(t *testing.T, test func(*testing.T, *db)) {
 	})
 }
 
+// tables is a database with nothing in it.
+var tables = &storetest.Template{Now: func() time.Time { return time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC) }}
+
 func newSQLite(t *testing.T) *db {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.db")
+	tables.Copy(t, path)
 	return newDB(t, store.Options{Path: path}, "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 }
 

@@ -11,7 +11,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/ratelimit"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/seal"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/storetest"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/web"
 )
 
@@ -58,37 +58,16 @@ func (h *house) Send(_ context.Context, to, subject, text string) error {
 	return nil
 }
 
-// tables is a database with nothing in it: making the tables takes longer than
-// most tests.
-var tables = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "web-test-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "t.db")
-	s, err := store.Open(context.Background(), store.Options{Path: path, Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
+// tables is a database with nothing in it.
+var tables = &storetest.Template{Now: time.Now}
 
 func newHouse(t *testing.T, mailed bool) *house {
 	t.Helper()
 	h := &house{t: t}
 	h.now.Store(time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC).UnixMicro())
-	b, err := tables()
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), "t.db")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	tables.Copy(t, path)
+	var err error
 	if h.store, err = store.Open(t.Context(), store.Options{Path: path, Now: func() time.Time { return time.UnixMicro(h.now.Load()) }}); err != nil {
 		t.Fatal(err)
 	}
