@@ -33,7 +33,7 @@ func fakeService(t *testing.T) *apitest.Fake {
 // ownProcess is evalrouter as a process of its own, against a service.
 func ownProcess(t *testing.T, home, base, token string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := exec.LookPath("evalrouter")
+	path, err := exec.LookPath(watched)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string,
 // program is the path of evalrouter under test.
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("evalrouter")
+	path, err := exec.LookPath(watched)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -643,7 +643,7 @@ func TestRacingProcesses(t *testing.T) {
 	var later atomic.Int64
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Minute, Credits: 100 * usd.Dollar, Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 	t.Cleanup(f.Close)
-	path, err := exec.LookPath("evalrouter")
+	path, err := exec.LookPath(watched)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,26 +31,33 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(asBuilt{m}, map[string]func(){
 		"evalrouter":  func() { os.Exit(evalrouter()) },
+		watched:       func() { os.Exit(evalrouter()) },
 		"evalrouterd": fakeDaemon,
 		"browse":      browse,
 	})
 }
 
-// asBuilt has scripts and terminals start the command as it ships, where
-// EVALROUTER_TEST_BIN holds one. They start it some thousand times, and this test
-// binary, with everything that tests need and the race detector, takes five times
-// as long to start. Without that folder the command is this binary under its name.
+// watched is the command in this test binary, with the race detector where the
+// tests have it. Whatever follows a run and is interrupted starts it.
+const watched = "evalrouter-watched"
+
+// asBuilt has scripts start the command as it ships, where EVALROUTER_TEST_BIN
+// holds one. They start it some thousand times, and this test binary, with
+// everything that tests need and the race detector, takes five times as long to
+// start. Otherwise the command is this binary under its name.
 type asBuilt struct{ tests testscript.TestingM }
 
 func (b asBuilt) Run() int {
-	if dir := os.Getenv("EVALROUTER_TEST_BIN"); dir != "" {
-		first, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
-		command := filepath.Join(first, "evalrouter")
-		// It is a link to the running test binary, which must not be written to.
-		if err := errors.Join(os.Remove(command), copyProgram(filepath.Join(dir, "evalrouter"), command)); err != nil {
-			fmt.Fprintln(os.Stderr, "put the built command on PATH:", err)
-			return 1
-		}
+	built := filepath.Join(os.Getenv("EVALROUTER_TEST_BIN"), "evalrouter")
+	if _, err := os.Stat(built); err != nil || !filepath.IsAbs(built) {
+		return b.tests.Run()
+	}
+	first, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
+	command := filepath.Join(first, "evalrouter")
+	// It is a link to the running test binary, which must not be written to.
+	if err := errors.Join(os.Remove(command), copyProgram(built, command)); err != nil {
+		fmt.Fprintln(os.Stderr, "put the built command on PATH:", err)
+		return 1
 	}
 	return b.tests.Run()
 }

@@ -216,20 +216,23 @@ func (c *check) resources(url string) []gotest.Resource {
 	}
 }
 
-// tools installs the programs that some tests start, where that may be done. Without one its tests skip, and say so.
+// tools installs under CI the programs that some tests start. Without one its tests skip, and say so.
 func (c *check) tools(ctx context.Context, out io.Writer) {
+	if !c.ci {
+		return
+	}
 	packages := debian.Missing([]debian.Tool{
-		{Program: "chromium-headless-shell", Package: "chromium-headless-shell"},
-		{Program: "curl", Package: "curl"},
-		{Program: "groff", Package: "groff-base"},
-		{Program: "strace", Package: "strace"},
-		{Program: "tmux", Package: "tmux"},
+		{Package: "chromium-headless-shell", Programs: []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}},
+		{Package: "curl", Programs: []string{"curl"}},
+		{Package: "groff-base", Programs: []string{"groff"}},
+		{Package: "strace", Programs: []string{"strace"}},
+		{Package: "tmux", Programs: []string{"tmux"}},
 	})
 	if len(packages) == 0 {
 		return
 	}
 	if err := (debian.Installer{UID: os.Geteuid(), Out: out}).Install(ctx, packages...); err != nil {
-		fmt.Fprintf(out, "%v; tests that need one of them are skipped; install them with: sudo apt-get install -y --no-install-recommends %s\n", err, strings.Join(packages, " "))
+		fmt.Fprintf(out, "%v; the tests that need them are skipped\n", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 // ErrMayNotInstall says that only root with apt-get may install packages.
@@ -40,13 +41,16 @@ func (i Installer) Install(ctx context.Context, packages ...string) error {
 	return nil
 }
 
-// Tool is a program that tests start, and the package that holds it.
-type Tool struct{ Program, Package string }
+// Tool is a package, and programs any of which tests can start.
+type Tool struct {
+	Package  string
+	Programs []string
+}
 
-// Missing are the packages of those tools that are not on PATH.
+// Missing are the packages of those tools of which no program is on PATH.
 func Missing(tools []Tool) (packages []string) {
 	for _, t := range tools {
-		if _, err := exec.LookPath(t.Program); err != nil {
+		if !slices.ContainsFunc(t.Programs, func(p string) bool { _, err := exec.LookPath(p); return err == nil }) {
 			packages = append(packages, t.Package)
 		}
 	}

@@ -23,7 +23,7 @@ func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	program(t, dir, "here", "")
 	t.Setenv("PATH", dir)
-	got := debian.Missing([]debian.Tool{{Program: "here", Package: "a"}, {Program: "away", Package: "b"}})
+	got := debian.Missing([]debian.Tool{{Package: "a", Programs: []string{"elsewhere", "here"}}, {Package: "b", Programs: []string{"away"}}})
 	if !slices.Equal(got, []string{"b"}) {
 		t.Errorf("missing %v", got)
 	}

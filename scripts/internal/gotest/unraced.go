@@ -26,25 +26,29 @@ func Unraced(dir string) (tests []string, err error) {
 		return nil, err
 	}
 	depends := map[string]bool{} // names by which a test comes to depend
-	var others []*ast.FuncDecl
+	var others []declaration
 	for _, path := range all {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, fmt.Errorf("read which tests do more without the race detector: %w", err)
 		}
-		if slices.Contains(marked, path) {
-			for _, name := range declared(f) {
-				depends[name] = true
-			}
+		if !slices.Contains(marked, path) {
+			others = append(others, declarations(f)...)
 			continue
 		}
-		others = append(others, functions(f)...)
+		for _, d := range declarations(f) {
+			for _, name := range d.names {
+				depends[name] = true
+			}
+		}
 	}
 	for grown := true; grown; {
 		grown = false
-		for _, f := range others {
-			if !depends[f.Name.Name] && mentions(f, depends) {
-				depends[f.Name.Name], grown = true, true
+		for _, d := range others {
+			for _, name := range d.names {
+				if !depends[name] && d.mentions(depends) {
+					depends[name], grown = true, true
+				}
 			}
 		}
 	}
@@ -57,40 +61,37 @@ func Unraced(dir string) (tests []string, err error) {
 	return tests, nil
 }
 
-// declared are the names of constants, variables and functions of a file.
-func declared(f *ast.File) (names []string) {
-	for _, fn := range functions(f) {
-		names = append(names, fn.Name.Name)
-	}
-	for _, d := range f.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range g.Specs {
-			if v, ok := s.(*ast.ValueSpec); ok {
-				for _, n := range v.Names {
-					names = append(names, n.Name)
-				}
-			}
-		}
-	}
-	return names
+// declaration is a function, a method by its name alone, or constants and variables that are declared together.
+type declaration struct {
+	names []string
+	node  ast.Node
 }
 
-func functions(f *ast.File) (out []*ast.FuncDecl) {
+func declarations(f *ast.File) (out []declaration) {
 	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
-			out = append(out, fn)
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			out = append(out, declaration{[]string{d.Name.Name}, d})
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok {
+					all := declaration{node: v}
+					for _, n := range v.Names {
+						all.names = append(all.names, n.Name)
+					}
+					out = append(out, all)
+				}
+			}
 		}
 	}
 	return out
 }
 
-func mentions(f *ast.FuncDecl, names map[string]bool) (found bool) {
-	ast.Inspect(f, func(n ast.Node) bool {
+// mentions says that a declaration holds one of some names.
+func (d declaration) mentions(names map[string]bool) (found bool) {
+	ast.Inspect(d.node, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		found = found || ok && id != f.Name && names[id.Name]
+		found = found || ok && names[id.Name] && !slices.Contains(d.names, id.Name)
 		return !found
 	})
 	return found

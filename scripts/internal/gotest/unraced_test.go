@@ -27,6 +27,10 @@ func TestUnraced(t *testing.T) {
 			"norace_test.go": head + "const raced = false\n", "a_test.go": head + "func rounds(n int) int { if raced { return 1 }; return n }\n",
 			"b_test.go": head + "func TestA() { for range twice() {} }\nfunc TestB() { for range 2 {} }\nfunc twice() int { return rounds(2) }\n",
 		}, []string{"TestA"}},
+		{"by way of a variable and of a method", map[string]string{
+			"norace_test.go": head + "const raced = false\n", "a_test.go": head + "var seeds = flag.Int(\"seeds\", some(raced), \"\")\n",
+			"b_test.go": head + "func TestA() { w := world{}; w.play() }\nfunc TestB() { for range 2 {} }\ntype world struct{}\nfunc (w world) play() { for range *seeds {} }\n",
+		}, []string{"TestA"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

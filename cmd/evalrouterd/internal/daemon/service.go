@@ -56,7 +56,7 @@ var (
 )
 
 // gather is the longest pause between commits that calls share. It adds at most
-// as much to each step of a call, where a hundred others take one with it.
+// as much to each step of a call, where eighty others take one with it.
 const gather = 4 * time.Millisecond
 
 // requestTime is how long a request may take whose answer is no file. Clients

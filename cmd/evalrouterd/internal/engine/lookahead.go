@@ -8,8 +8,13 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// lookahead is how many tasks are read at once.
-const lookahead = 64
+// lookahead is how many tasks are read at once, and how many are to be there beyond
+// those that are about to be asked. They are read from the next window places, and
+// no others are kept: tasks can be large.
+const (
+	lookahead = 64
+	window    = 2 * lookahead
+)
 
 // tasksRead is what was read beside the run's own goroutine, by place. Nothing
 // was where the read failed: whoever needs a task then reads it, and hears why.
@@ -34,7 +39,7 @@ func (r *runner) tasksAt(ctx context.Context, places []core.Redo) (int, error) {
 
 // readNow reads the task at a place, and those next in the queue.
 func (r *runner) readNow(ctx context.Context, idx int) error {
-	want, at := r.unread([]int{idx})
+	want, at := r.unread(window, idx)
 	for {
 		tasks, err := r.e.o.Tasks.TasksAt(ctx, r.quote.Profile, want)
 		if err != nil {
@@ -48,13 +53,13 @@ func (r *runner) readNow(ctx context.Context, idx int) error {
 	}
 }
 
-// readAhead reads the tasks after those of the next so many places, beside
-// everything else: everything waits for the run's own goroutine.
+// readAhead reads the tasks after those of the next so many places, which are about
+// to be taken, beside everything else: everything waits for the run's own goroutine.
 func (r *runner) readAhead(taken int) {
 	if r.reading || len(r.ahead)-taken >= lookahead {
 		return
 	}
-	want, at := r.unread(nil)
+	want, at := r.unread(taken + window)
 	if len(want) == 0 {
 		return
 	}
@@ -74,9 +79,9 @@ func (r *runner) readAhead(taken int) {
 }
 
 // unread gives positions of tasks that are needed first or come next in the
-// queue, and the place of each. Tasks lie scattered over a benchmark in the order
-// they are asked.
-func (r *runner) unread(first []int) (want []int, at map[int]int) {
+// queue, within so many places, and the place of each. Tasks lie scattered over a
+// benchmark in the order they are asked.
+func (r *runner) unread(within int, first ...int) (want []int, at map[int]int) {
 	at = map[int]int{}
 	add := func(idx int) {
 		pos := r.order.At(idx)
@@ -88,7 +93,7 @@ func (r *runner) unread(first []int) (want []int, at map[int]int) {
 	for _, idx := range first {
 		add(idx)
 	}
-	for _, p := range r.queue.peek(len(r.ahead) + lookahead) {
+	for _, p := range r.queue.peek(within) {
 		add(p.Idx)
 	}
 	return want, at

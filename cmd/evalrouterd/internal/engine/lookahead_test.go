@@ -3,8 +3,11 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -39,6 +42,10 @@ func TestLookahead(t *testing.T) {
 		{"one at a time, as large tasks come", func(_ context.Context, _ int64, of all, positions []int) (map[int]bundle.Task, error) {
 			return of(positions[:1])
 		}},
+		{"a few from the front of the benchmark, as large tasks come", func(_ context.Context, _ int64, of all, positions []int) (map[int]bundle.Task, error) {
+			lowest := slices.Sorted(slices.Values(positions))
+			return of(lowest[:min(3, len(lowest))])
+		}},
 		{"the last only", func(_ context.Context, nth int64, of all, positions []int) (map[int]bundle.Task, error) {
 			if nth%2 == 0 {
 				return of(positions[len(positions)-1:])
@@ -60,17 +67,26 @@ func TestLookahead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome { return say(right(task), 10, 10) })
+			var asked, planned []string // one call at a time, in the run's order
+			w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome {
+				asked = append(asked, task.ID)
+				return say(right(task), 10, 10)
+			})
 			w.rewire(func(o *engine.Options) { o.Tasks = shelf{o.Tasks, new(atomic.Int64), tt.read} })
 			const n = 150
-			r := w.wait(w.start(n, 1*usd.Dollar, 1))
+			id := w.start(n, 1*usd.Dollar, 1)
+			r := w.wait(id)
 			if r.State != core.Completed || r.Tallies[bundle.Right] != n {
 				t.Errorf("%s, %v", r.Reason, r.Tallies)
 			}
-			for task, times := range w.adapter.asked {
-				if times != 1 {
-					t.Errorf("task %s was asked %d times", task, times)
+			for sample, err := range w.store.Samples(t.Context(), scope, id, 0) {
+				if err != nil {
+					t.Fatal(err)
 				}
+				planned = append(planned, sample.TaskID)
+			}
+			if diff := cmp.Diff(planned, asked); diff != "" {
+				t.Errorf("asked in another order (-planned +asked):\n%s", diff)
 			}
 		})
 	}

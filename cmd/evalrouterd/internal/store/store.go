@@ -41,8 +41,8 @@ type Options struct {
 	// clocks differ agree; Now then only measures how long ago that was.
 	ServerClock bool
 	// Gather is the longest pause between commits that many operations share: each
-	// costs as much as many rows. Where few do, it is shorter; a lone operation is
-	// committed at once, and so is every one when Gather is 0.
+	// costs as much as many rows. Where few do, it is shorter. An operation that finds
+	// no pause is committed at once, and so is every one when Gather is 0.
 	Gather time.Duration
 }
 

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -26,7 +27,10 @@ type Template struct {
 // Copy writes the database to a file that is not there yet.
 func (x *Template) Copy(t testing.TB, path string) {
 	t.Helper()
-	x.once.Do(func() { x.raw, x.err = x.fill(filepath.Join(t.TempDir(), "template.db")) })
+	x.once.Do(func() {
+		x.err = errors.New("the template was not filled") // where Fill panics
+		x.raw, x.err = x.fill(filepath.Join(t.TempDir(), "template.db"))
+	})
 	if x.err != nil {
 		t.Fatal(x.err)
 	}
