@@ -3,6 +3,7 @@ package evalrouter
 import (
 	"context"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -44,6 +45,9 @@ type Config struct {
 	// HTTPClient replaces the built-in one. Its transport is used; its cookie
 	// jar and redirect policy are not, and Close leaves its connections alone.
 	HTTPClient *http.Client
+	// Dial makes the connections of the built-in client, nil for the usual way.
+	// One that fails counts as a service that cannot be reached.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// UserAgent replaces the default.
 	UserAgent string
 
@@ -123,7 +127,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	orElse(&files, cfg.Timeout)
 	c := &core{cfg: cfg, origin: origin, retries: *cfg.Retries, files: files}
-	c.http, c.owned = httpClient(cfg.HTTPClient)
+	c.http, c.owned = httpClient(cfg)
 	c.closing, c.cancel = context.WithCancel(context.Background())
 	return &Client{
 		Catalog:     &Catalog{c: c},
@@ -211,12 +215,13 @@ func (c *core) enter(ctx context.Context, limit time.Duration) (context.Context,
 	return ctx, func() { unhook(); cancel(); c.active.Done() }, nil
 }
 
-func httpClient(given *http.Client) (*http.Client, *http.Transport) {
+func httpClient(cfg Config) (*http.Client, *http.Transport) {
 	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if given != nil {
+	if given := cfg.HTTPClient; given != nil {
 		return &http.Client{Transport: given.Transport, Timeout: given.Timeout, CheckRedirect: refuse}, nil
 	}
 	t := NewTransport()
+	t.DialContext = cfg.Dial
 	return &http.Client{Transport: t, CheckRedirect: refuse}, t
 }
 

@@ -7,7 +7,6 @@ package connect
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -75,7 +74,7 @@ func (p Place) Client(ctx context.Context, who *profile.Profile) (*evalrouter.Cl
 		service := p.Service(who)
 		var r local.Record
 		if r, _, err = service.Ensure(ctx); err == nil {
-			cfg.BaseURL, cfg.AllowHTTP = r.BaseURL, true
+			cfg.BaseURL, cfg.AllowHTTP, cfg.Dial = r.BaseURL, true, service.Dial
 			cfg.APIKey, err = service.Token()
 		}
 	case who.Credential.From == profile.FromLogin:
@@ -94,7 +93,6 @@ func (p Place) Service(who *profile.Profile) *local.Service {
 	return &local.Service{
 		Dir: who.Dirs.Data.Value, Port: local.DefaultPort, Env: local.Environment(p.Environ()),
 		Find:     func() (string, error) { return local.FindProgram(local.Binary, os.Executable, exec.LookPath) },
-		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 		Patience: 10 * time.Second, Sleep: p.Sleep,
 	}
 }

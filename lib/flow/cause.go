@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/local"
 )
 
 // Cause says in a few words why a service could not be reached, "" when the
@@ -59,5 +60,8 @@ func Cause(err error) string {
 	return ""
 }
 
-// Refused says that nothing listens where the service is expected.
-func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+// Refused says that the service does not listen where it is expected: nobody
+// does, or a stranger has its port by now.
+func Refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, local.ErrAbsent)
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,8 +42,6 @@ type Service struct {
 	Find func() (string, error)
 	// Env is the environment of a started daemon.
 	Env []string
-	// HTTP asks whether the service answers. Only loopback addresses are asked.
-	HTTP *http.Client
 	// Patience is how long a start may take.
 	Patience time.Duration
 	Sleep    func(ctx context.Context, d time.Duration) error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -128,7 +129,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func service(dir, how string) *local.Service {
 	return &local.Service{
 		Dir: dir, Port: local.DefaultPort, Find: os.Executable, Env: append(os.Environ(), playDaemon+"="+how, playCommand+"=", "GORACE=atexit_sleep_ms=0"),
-		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Patience: 10 * time.Second, Sleep: sleep,
+		Patience: 10 * time.Second, Sleep: sleep,
 	}
 }
 
@@ -349,16 +350,65 @@ func TestStrangerGetsNoToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			var e *local.Error
-			if _, err := s.Status(t.Context()); !errors.As(err, &e) || !strings.Contains(e.Message, "token was not sent") {
+			if _, err := s.Status(t.Context()); !errors.As(err, &e) || errors.Is(err, local.ErrAbsent) || !strings.Contains(e.Message, "token was not sent") {
 				t.Errorf("status: %v", err)
 			}
 			if _, err := s.Stop(t.Context()); err == nil {
 				t.Error("the stranger was stopped")
 			}
-			if asked := seen.String(); strings.Contains(asked, token) || !strings.Contains(asked, "X-Local-Nonce") {
+			// A client that had the real service before it went: its next
+			// connection meets the stranger.
+			wire := &http.Transport{DialContext: s.Dial}
+			defer wire.CloseIdleConnections()
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v1/quotes", strings.NewReader("its question"))
+			req.RequestURI = ""
+			req.Header.Set("Authorization", "Bearer "+token)
+			if res, err := wire.RoundTrip(req); !errors.Is(err, local.ErrAbsent) {
+				t.Errorf("a client: %v, %v", res, err)
+			}
+			if asked := seen.String(); strings.Contains(asked, token) || strings.Contains(asked, "question") || !strings.Contains(asked, "X-Local-Nonce") {
 				t.Errorf("the stranger was told %q", asked)
 			}
 		})
+	}
+}
+
+// Requests go over the connection that has proved itself, and a listener that
+// says nothing is given up.
+func TestDial(t *testing.T) {
+	t.Parallel()
+	s := service(t.TempDir(), "ok")
+	stopAtEnd(t, s)
+	r, _, err := s.Ensure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dials := 0
+	wire := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dials++
+		return s.Dial(ctx, network, addr)
+	}}
+	defer wire.CloseIdleConnections()
+	for range 3 {
+		res, err := (&http.Client{Transport: wire}).Get(r.BaseURL + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body) // so that its connection is used again
+		res.Body.Close()
+	}
+	if dials != 1 {
+		t.Errorf("three requests took %d connections", dials)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") // never accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if conn, err := s.Dial(ctx, "tcp", l.Addr().String()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a silent listener: %v, %v", conn, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bufio"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -30,54 +32,87 @@ func Proof(token, nonce string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// prove asks the listener behind a record to show that it is the service of
-// this directory. A port outlives its process, so a record can lead to a
-// stranger, and a stranger must never see the token. The token itself is not
-// sent here.
-func (s *Service) prove(ctx context.Context, r Record) error {
+// Dial connects to where the service of this directory is expected, and has what
+// answers there prove on this very connection that it is that service. A port
+// outlives its process, so whoever has it next must see no request of this user,
+// and never the token. It fits an http.Transport; an error is ErrAbsent where a
+// stranger answers.
+func (s *Service) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	token, err := s.Token()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var raw [32]byte
 	_, _ = rand.Read(raw[:]) // never fails, by its contract
 	nonce := hex.EncodeToString(raw[:])
-	got, err := s.ping(ctx, r, nonce)
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
-		return s.unreachable("the local service (process %d) does not answer at %s: %s", r.PID, r.BaseURL, err)
+		return nil, err
 	}
-	if !hmac.Equal([]byte(got), []byte(Proof(token, nonce))) {
+	got, err := ask(ctx, conn, addr, nonce)
+	switch {
+	case err != nil:
+	case hmac.Equal([]byte(got), []byte(Proof(token, nonce))):
+		return conn, nil
+	default:
+		err = fmt.Errorf("what answers at %s is not the service of this user, and its token was not sent there: %w", addr, ErrAbsent)
+	}
+	return nil, errors.Join(err, conn.Close())
+}
+
+// prove asks the listener behind a record to show that it is the service of
+// this directory.
+func (s *Service) prove(ctx context.Context, r Record) error {
+	conn, err := s.Dial(ctx, "tcp", strings.TrimSuffix(strings.TrimPrefix(r.BaseURL, "http://"), "/"))
+	var own *Error
+	switch {
+	case err == nil:
+		return conn.Close()
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, ErrAbsent):
 		return s.unreachable("process %d is said to be the local service, but what answers at %s is not; its token was not sent there", r.PID, r.BaseURL)
 	}
-	return nil
+	return s.unreachable("the local service (process %d) does not answer at %s: %s", r.PID, r.BaseURL, networkReason(err))
 }
 
 func (s *Service) unreachable(format string, args ...any) *Error {
 	return &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf(format, args...), Log: s.LogPath()}
 }
 
-// ping answers the proof that the listener gives, "" if it gives none.
-func (s *Service) ping(ctx context.Context, r Record, nonce string) (proof string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(r.BaseURL, "/")+"/healthz", nil)
+// ask answers the proof that the other end of a connection gives, "" if it gives
+// none. The connection can be used for requests after it.
+func ask(ctx context.Context, conn net.Conn, addr, nonce string) (proof string, err error) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // fails on a closed one only
+	defer func() {
+		if !stop() { // the connection has that deadline, or is about to have it
+			err = ctx.Err()
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
 	if err != nil {
 		return "", errors.New("its address cannot be used")
 	}
 	req.Header.Set(nonceHeader, nonce)
-	res, err := s.HTTP.Do(req)
+	if err := req.Write(conn); err != nil {
+		return "", err
+	}
+	in := bufio.NewReaderSize(io.LimitReader(conn, 16<<10), 4<<10)
+	res, err := http.ReadResponse(in, req)
 	if err != nil {
-		return "", networkReason(err)
+		return "", err
 	}
 	defer res.Body.Close() // read to its end or given up
-	body, err := io.ReadAll(io.LimitReader(res.Body, 4096))
+	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		return "", networkReason(err)
+		return "", err
 	}
 	var answer struct {
 		Proof string `json:"proof"`
 	}
-	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &answer) != nil {
+	if res.StatusCode != http.StatusOK || in.Buffered() > 0 || json.Unmarshal(body, &answer) != nil {
 		return "", nil // a stranger
 	}
 	return answer.Proof, nil

@@ -2,8 +2,13 @@ package e2e_test
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -121,10 +126,16 @@ func TestResume_SurvivesAKill(t *testing.T) {
 	done := make(chan output, 1)
 	go func() { done <- s.run("evalrouter", "resume", first.ID, "--max-cost", "10", "--yes", "--json") }()
 	s.waitAsked(e, asked+30)
-	if err := syscall.Kill(s.pid(), syscall.SIGKILL); err != nil {
+	was := s.service()
+	if err := syscall.Kill(was.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	r := decode[run](t, (<-done).stdout)
+	heard := squat(t, was.Port)
+	out := <-done
+	r := decode[run](t, out.stdout)
+	if r.ID == "" {
+		t.Fatalf("resume: exit %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
 	lost := r.Outcomes["provider_error"]
 	if r.GradedCount+lost != 150 || lost > 8 {
 		t.Errorf("after the kill it is %s with %d graded and %d lost", r.Status, r.GradedCount, lost)
@@ -133,4 +144,44 @@ func TestResume_SurvivesAKill(t *testing.T) {
 		t.Errorf("the endpoint saw %+v", c)
 	}
 	s.audit()
+	for _, text := range heard() {
+		if strings.Contains(text, "Authorization") || strings.Contains(text, first.ID) {
+			t.Errorf("who took the port was told %q", text)
+		}
+	}
+}
+
+// squat takes the port of a service that has just died, as any program on the
+// machine may, and answers what it was told. Where another one was quicker, that
+// one is in the way instead.
+func squat(t *testing.T, port int) (heard func() []string) {
+	t.Helper()
+	var l net.Listener
+	for end := time.Now().Add(2 * time.Second); l == nil && time.Now().Before(end); runtime.Gosched() {
+		l, _ = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) // the system may still be taking the old one apart
+	}
+	if l == nil {
+		t.Logf("port %d was taken by somebody else", port)
+		return func() []string { return nil }
+	}
+	var mu sync.Mutex
+	var told []string
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var text strings.Builder
+		_ = r.Write(&text) // a Builder takes everything
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, text.String())
+		w.WriteHeader(http.StatusUnauthorized)
+	})}
+	go func() { _ = srv.Serve(l) }() // ends with Close
+	t.Cleanup(func() { _ = srv.Close() })
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(told) == 0 {
+			t.Error("nobody came to the port of the service that died")
+		}
+		return told
+	}
 }

@@ -236,13 +236,18 @@ func (s *site) status(id string) run {
 }
 
 // pid is the service's process.
-func (s *site) pid() int {
+func (s *site) pid() int { return s.service().PID }
+
+// listener is where the service says it is.
+type listener struct{ PID, Port int }
+
+func (s *site) service() listener {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.data(), "service.json"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return decode[struct{ PID int }](s.t, string(b)).PID
+	return decode[listener](s.t, string(b))
 }
 
 func contains(t testing.TB, where, text string, want ...string) {

@@ -116,12 +116,15 @@ func (p Place) get(name string) string {
 // catalog is the public catalog over local copies, read without credentials.
 func (p Place) catalog(who *profile.Profile, mode readcache.Mode) (*evalrouter.Catalog, error) {
 	cfg := p.Config(who)
-	var next http.RoundTripper = evalrouter.NewTransport()
+	wire := evalrouter.NewTransport()
+	next := http.RoundTripper(wire)
 	if who.Local {
 		// Where the service listens is known once it runs, and it is started
 		// only when a copy does not do.
 		cfg.BaseURL, cfg.AllowHTTP = fmt.Sprintf("http://127.0.0.1:%d", local.DefaultPort), true
-		next = localTransport{p.Service(who), next}
+		service := p.Service(who)
+		wire.DialContext = service.Dial
+		next = localTransport{service, next}
 	}
 	dir, err := who.Dirs.Cache.Path()
 	if off, _ := p.Env("EVALROUTER_READ_CACHE"); err == nil && !strings.EqualFold(off, "off") {

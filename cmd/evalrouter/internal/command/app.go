@@ -149,6 +149,7 @@ func (a *App) Client(ctx context.Context) (*evalrouter.Client, error) {
 	}
 	if a.wire == nil {
 		a.wire = evalrouter.NewTransport()
+		a.wire.DialContext = cfg.Dial
 		a.waiting = a.patience(a.wire)
 	}
 	cfg.HTTPClient = &http.Client{Transport: a.waiting}
@@ -193,7 +194,9 @@ func (a *App) useLocal(ctx context.Context, p *profile.Profile, cfg *evalrouter.
 	if err != nil {
 		return err
 	}
-	cfg.APIKey, err = a.LocalService(dir, local.DefaultPort).Token()
+	service := a.LocalService(dir, local.DefaultPort)
+	cfg.Dial = service.Dial
+	cfg.APIKey, err = service.Token()
 	return err
 }
 
@@ -237,7 +240,6 @@ func (a *App) LocalService(dir string, port int) *local.Service {
 	return &local.Service{
 		Dir: dir, Port: port, Env: local.Environment(a.Environ()),
 		Find:     func() (string, error) { return a.FindBinary(local.Binary) },
-		HTTP:     &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 		Patience: 10 * time.Second, Sleep: a.Sleep,
 	}
 }

@@ -51,6 +51,9 @@ func (a *App) publicCatalog(mode readcache.Mode) (*catalogReader, error) {
 		// The service is started only when a copy does not do, and where it
 		// listens is known only then.
 		cfg.BaseURL, cfg.AllowHTTP = fmt.Sprintf("http://127.0.0.1:%d", local.DefaultPort), true
+		if dir, err := p.Dirs.Data.Path(); err == nil { // ensureLocal says what is wrong with it
+			r.wire.DialContext = a.LocalService(dir, local.DefaultPort).Dial
+		}
 		next = &localTransport{app: a, profile: p, next: next}
 	}
 	cache, off := a.catalogCopies(p)
