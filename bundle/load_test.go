@@ -84,6 +84,7 @@ func TestLoad_Rows(t *testing.T) {
 		{"number target", "jsonl", `{"country":"a","capital":51.0}`, nil, 1, nil},
 		{"broken UTF-8", "jsonl", "{\"country\":\"\xff\",\"capital\":\"a\"}\n" + line, nil, 1, []string{"row_json_encoding@1"}},
 		{"line too long", "jsonl", line + `{"country":"` + strings.Repeat("x", bundle.MaxRowBytes) + `","capital":"a"}`, nil, 1, []string{"row_too_large@0"}},
+		{"id too long", "jsonl", `{"country":"a","capital":"b","n":"` + strings.Repeat("x", 201) + `"}`, []string{`"target":`, `"id": "n", "target":`}, 0, []string{"row_id_invalid@1"}},
 		{"id invalid", "jsonl", `{"country":"a","capital":"b","n":"x y"}`, []string{`"target":`, `"id": "n", "target":`}, 0, []string{"row_id_invalid@1"}},
 		{"id twice", "jsonl", `{"country":"a","capital":"b","n":1}` + "\n" + `{"country":"c","capital":"d","n":"1"}`, []string{`"target":`, `"id": "n", "target":`}, 1, []string{"row_id_duplicate@2"}},
 		{"pattern without match", "jsonl", line, []string{`"prompt"`, `"target_pattern": "#### (.*)", "prompt"`}, 0, []string{"row_pattern@1"}},

@@ -223,9 +223,12 @@ var (
 	revisionShape = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,100}$`)
 	spdxShape     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+-]*(?: (?:AND|OR|WITH) [A-Za-z0-9][A-Za-z0-9.+-]*)*$`)
 	urlShape      = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\x00-\x1f\x7f]*)?$`)
-	sourceShape   = regexp.MustCompile(urlShape.String() + `|^(?:workspace|hf)://[A-Za-z0-9_.@/ -]{1,500}$`)
+	sourceShape   = regexp.MustCompile(urlShape.String() + `|^(?:workspace|hf)://[A-Za-z0-9_.@/ -]+$`)
 	metricShape   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 )
+
+// maxSource bounds what stands behind hf:// and workspace://, in bytes.
+const maxSource = 500
 
 func (m Manifest) validate(r *strict.Reader) {
 	shape := func(path, value string, re *regexp.Regexp, want string) {
@@ -242,6 +245,9 @@ func (m Manifest) validate(r *strict.Reader) {
 	shape("data.sha256", m.Data.SHA256, sha256Shape, "64 lower-case hex digits")
 	shape("data.file", m.Data.File, fileShape, "a relative path in slashes, without . or .. and hidden names")
 	shape("source.url", m.Source.URL, sourceShape, "an https, hf or workspace address without user information")
+	if scheme, rest, _ := strings.Cut(m.Source.URL, "://"); scheme != "https" && len(rest) > maxSource {
+		r.Add("source.url", strict.CodeRange, "longer than %d bytes", maxSource)
+	}
 	shape("source.revision", m.Source.Revision, revisionShape, "a revision name or hash")
 	shape("license.data", m.License.Data, spdxShape, "an SPDX identifier or expression")
 	shape("license.code", m.License.Code, spdxShape, "an SPDX identifier or expression")

@@ -65,6 +65,7 @@ func TestReadManifest_Refuses(t *testing.T) {
 		{"size beyond the limit", `"format": "jsonl"`, `"format": "jsonl", "bytes": 67108865`, "field_range", "data.bytes"},
 		{"plain http", `https://example.org`, `http://example.org`, "field_range", "source.url"},
 		{"user information", `https://example.org`, `https://me:secret@example.org`, "field_range", "source.url"},
+		{"a long source elsewhere", `https://example.org`, `hf://` + strings.Repeat("x", 501), "field_range", "source.url"},
 		{"licence in words", `"CC0-1.0"`, `"free for all!"`, "field_range", "license.data"},
 		{"output limit zero", `"version": "1"`, `"version": "1", "max_output_tokens": 0`, "field_range", "max_output_tokens"},
 		{"output limit text", `"version": "1"`, `"version": "1", "max_output_tokens": "9"`, "field_type", "max_output_tokens"},

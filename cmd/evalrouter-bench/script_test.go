@@ -15,10 +15,11 @@ import (
 	"github.com/evalrouter/evalrouter/bundle/pack/packtest"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-bench/internal/argv"
 	"github.com/evalrouter/evalrouter/cmd/evalrouter-bench/internal/command"
+	"github.com/evalrouter/evalrouter/lib/apitest/shipped"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(shipped.Commands{Tests: m, Names: []string{"evalrouter-bench"}}, map[string]func(){
 		"evalrouter-bench": func() { os.Exit(bench()) },
 		"measure":          measure,
 	})

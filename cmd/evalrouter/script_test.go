@@ -22,6 +22,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/lib/api"
 	"github.com/evalrouter/evalrouter/lib/apitest"
+	"github.com/evalrouter/evalrouter/lib/apitest/shipped"
 	"github.com/evalrouter/evalrouter/lib/usd"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -29,7 +30,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(asBuilt{m}, map[string]func(){
+	// Scripts start the command some thousand times.
+	testscript.Main(shipped.Commands{Tests: m, Names: []string{"evalrouter"}}, map[string]func(){
 		"evalrouter":  func() { os.Exit(evalrouter()) },
 		watched:       func() { os.Exit(evalrouter()) },
 		"evalrouterd": fakeDaemon,
@@ -40,27 +42,6 @@ func TestMain(m *testing.M) {
 // watched is the command in this test binary, with the race detector where the
 // tests have it. Whatever follows a run and is interrupted starts it.
 const watched = "evalrouter-watched"
-
-// asBuilt has scripts start the command as it ships, where EVALROUTER_TEST_BIN
-// holds one. They start it some thousand times, and this test binary, with
-// everything that tests need and the race detector, takes five times as long to
-// start. Otherwise the command is this binary under its name.
-type asBuilt struct{ tests testscript.TestingM }
-
-func (b asBuilt) Run() int {
-	built := filepath.Join(os.Getenv("EVALROUTER_TEST_BIN"), "evalrouter")
-	if _, err := os.Stat(built); err != nil || !filepath.IsAbs(built) {
-		return b.tests.Run()
-	}
-	first, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
-	command := filepath.Join(first, "evalrouter")
-	// It is a link to the running test binary, which must not be written to.
-	if err := errors.Join(os.Remove(command), copyProgram(built, command)); err != nil {
-		fmt.Fprintln(os.Stderr, "put the built command on PATH:", err)
-		return 1
-	}
-	return b.tests.Run()
-}
 
 // noExitPause keeps a program that was built with the race detector from
 // resting for a second before every exit.

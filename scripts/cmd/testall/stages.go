@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -120,8 +121,9 @@ func (c *check) patterns() []string {
 
 // test runs the tests of every module in one go command, which spreads them over the cores.
 func (c *check) test(ctx context.Context, out io.Writer) (err error) {
-	// Trimmed, as release compiles: what one checkout has compiled is there for the next.
-	args := []string{"test", "-json", "-vet=off", "-trimpath", "-timeout=20m"}
+	// Trimmed, as release compiles: what one checkout has compiled is there for the next. One program more than there
+	// are processors, since tests wait for disks and databases.
+	args := []string{"test", "-json", "-vet=off", "-trimpath", "-timeout=20m", fmt.Sprintf("-p=%d", runtime.GOMAXPROCS(0)+1)}
 	race, raceErr := c.race(ctx, out)
 	if race {
 		args = append(args, "-race")
@@ -143,10 +145,11 @@ func (c *check) test(ctx context.Context, out io.Writer) (err error) {
 // untraced leaves out of the race detector's sight what one goroutine computes from its own memory, where the detector
 // finds nothing and costs a multiple. SQLite's own code is C that was translated, and its memory is not the detector's,
 // which follows the heap of Go: to instrument it doubles what every test with a database costs. Argon2 fills its blocks
-// with arithmetic, and watched it takes three times as long for every password of a test. What calls them is watched,
-// and so is all of ours.
+// with arithmetic, and watched it takes three times as long for every password of a test. The terminal library copies
+// the cells of a screen one by one, behind a lock of its own, which was half of what the workspace's tests cost. What
+// calls them is watched, and so is all of ours.
 func untraced() (flags []string) {
-	for _, pkg := range []string{"modernc.org/sqlite/lib", "modernc.org/libc", "golang.org/x/crypto/argon2", "golang.org/x/crypto/blake2b"} {
+	for _, pkg := range []string{"modernc.org/sqlite/lib", "modernc.org/libc", "golang.org/x/crypto/argon2", "golang.org/x/crypto/blake2b", "github.com/gdamore/tcell/v2"} {
 		flags = append(flags, "-gcflags="+pkg+"=-race=false")
 	}
 	return flags
@@ -271,7 +274,9 @@ func (c *check) postgres(ctx context.Context, out io.Writer) (url string, stop f
 	if err != nil {
 		return "", none, err
 	}
-	cluster, err := testpg.Start(ctx, bin)
+	// Hundreds of small databases that live for a second each: nothing is there to vacuum, and each of a thousand
+	// server processes maps all of the buffers.
+	cluster, err := testpg.Start(ctx, bin, "autovacuum=off", "shared_buffers=16MB")
 	if err != nil {
 		return "", none, err
 	}

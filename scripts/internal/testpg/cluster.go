@@ -43,17 +43,19 @@ type Cluster struct {
 	// URL is the postgres:// address of the database "postgres" as its superuser, with the password.
 	URL string
 
-	dir    string
-	bin    string
-	port   int
-	env    []string
-	cred   *syscall.Credential
-	keeper *exec.Cmd
-	leash  io.Closer // closing it tells the keeper to clean up
+	dir      string
+	bin      string
+	settings []string
+	port     int
+	env      []string
+	cred     *syscall.Credential
+	keeper   *exec.Cmd
+	leash    io.Closer // closing it tells the keeper to clean up
 }
 
-// Start creates a cluster with the server programs in bin and waits until it accepts connections.
-func Start(ctx context.Context, bin string) (*Cluster, error) {
+// Start creates a cluster with the server programs in bin and waits until it accepts connections. Settings, as
+// NAME=VALUE, come on top of the server's own.
+func Start(ctx context.Context, bin string, settings ...string) (*Cluster, error) {
 	cred, err := serverCredential(os.Geteuid())
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func Start(ctx context.Context, bin string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, bin: bin, env: serverEnv(os.Environ()), cred: cred}
+	c := &Cluster{dir: dir, bin: bin, settings: settings, env: serverEnv(os.Environ()), cred: cred}
 	if err := c.startKeeper(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -201,6 +203,9 @@ func (c *Cluster) launch(ctx context.Context, bin string, port int) error {
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(bin, "postgres"), "-D", filepath.Join(c.dir, "data"), "-k", c.dir,
 		"-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=on", "-c", "max_connections=200")
+	for _, s := range c.settings {
+		cmd.Args = append(cmd.Args, "-c", s)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	c.own(cmd)
 	if err := cmd.Start(); err != nil {

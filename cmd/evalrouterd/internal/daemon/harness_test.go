@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/daemon"
+	"github.com/evalrouter/evalrouter/lib/apitest/shipped"
 )
 
 // asProgram makes the test binary the program itself.
@@ -120,6 +121,16 @@ func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir(), "XDG_DATA_HOME=")
+	return cmd
+}
+
+// asShips is the program as it ships, where it was built, for tests that look at
+// pages or end it again and again: watched by the race detector it takes five
+// times as long to begin and to answer. How its parts meet is looked at elsewhere.
+func asShips(cmd *exec.Cmd) *exec.Cmd {
+	if path := shipped.Program("evalrouterd"); path != "" {
+		cmd.Path, cmd.Args[0] = path, path
+	}
 	return cmd
 }
 

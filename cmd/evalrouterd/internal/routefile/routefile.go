@@ -174,15 +174,22 @@ func (r *reader) key(f map[string]node) KeySource {
 	switch {
 	case (s.Env == "") == (s.File == ""):
 		r.fail(n, "", "names one of env and file")
-	case s.Env != "" && !variable.MatchString(s.Env):
+	case s.Env != "" && (len(s.Env) > maxVariable || !variable.MatchString(s.Env)):
 		r.fail(k["env"], "", "is not the name of a variable")
 	}
 	return s
 }
 
+// The most characters of names. They do not stand in the patterns, which would
+// take milliseconds to compile at every start.
+const (
+	maxVariable = 128
+	maxRouteID  = 200
+)
+
 var (
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	routeID  = regexp.MustCompile(`^[A-Za-z0-9_.:@+-]{1,200}$`)
+	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	routeID  = regexp.MustCompile(`^[A-Za-z0-9_.:@+-]+$`)
 	label    = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 )
 
@@ -220,7 +227,7 @@ func (r *reader) route(n node, servers map[string]server) Route {
 	switch {
 	case !known && t.Provider != "":
 		r.fail(f["provider"], "", "is none of providers")
-	case t.RouteID != "" && !routeID.MatchString(string(t.RouteID)):
+	case t.RouteID != "" && (len(t.RouteID) > maxRouteID || !routeID.MatchString(string(t.RouteID))):
 		r.fail(f["id"], "", "has 1 to 200 of letters, digits and _ . : @ + -")
 	case strings.HasPrefix(string(t.RouteID), "practice.") || strings.HasPrefix(string(t.RouteID), "connection:"):
 		r.fail(f["id"], "", "begins like the ids of practice routes or connections")
