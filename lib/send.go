@@ -32,6 +32,7 @@ type attempt struct {
 	err       *Error
 	again     bool // worth repeating, if the operation allows it
 	uncertain bool // the service may have done it
+	silent    bool // the error is not in the service's words
 }
 
 // do sends a call and reads its answer as a T.
@@ -76,7 +77,7 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 			continue
 		}
 		doubt = a.uncertain || doubt && !(p.keyed && definitive(a.err))
-		a.err.Uncertain = doubt && p.writes()
+		p.leaves(a.err, doubt, a.silent)
 		if !a.again || !p.retry || n >= c.retries || ctx.Err() != nil {
 			return a.err
 		}
@@ -86,7 +87,7 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 		}
 		if err := c.cfg.Sleep(ctx, wait); err != nil {
 			e := c.interrupted(ctx, outer, p, err)
-			e.Uncertain = doubt && p.writes()
+			p.leaves(e, doubt, true)
 			return e
 		}
 	}
@@ -138,7 +139,7 @@ func (c *core) try(ctx, outer context.Context, p prepared, take receiver) attemp
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return attempt{err: c.transportError(actx, outer, p, err, connected.Load()), again: outer.Err() == nil, uncertain: connected.Load()}
+		return attempt{err: c.transportError(actx, outer, p, err, connected.Load()), again: outer.Err() == nil, uncertain: connected.Load(), silent: true}
 	}
 	defer res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 299 {
@@ -152,7 +153,7 @@ func (c *core) try(ctx, outer context.Context, p prepared, take receiver) attemp
 		return attempt{}
 	}
 	e := c.bodyError(actx, outer, p, res, err)
-	return attempt{err: e, again: again && e.Code != api.ResponseTooLarge && e.Code != api.InvalidResponse && outer.Err() == nil, uncertain: true}
+	return attempt{err: e, again: again && e.Code != api.ResponseTooLarge && e.Code != api.InvalidResponse && outer.Err() == nil, uncertain: true, silent: true}
 }
 
 // refused turns an answer that is not a success into an error.
@@ -193,10 +194,15 @@ func (c *core) transportError(ctx, outer context.Context, p prepared, err error,
 	if !connected {
 		e.Message = "the service at " + c.origin.Host + " cannot be reached"
 	}
-	if connected {
+	return e
+}
+
+// leaves writes into an error whether the call may have been done. A person is
+// told too, where the service has not spoken for itself.
+func (p prepared) leaves(e *Error, doubt, silent bool) {
+	if e.Uncertain = doubt && p.writes(); e.Uncertain && silent {
 		e.Message += mayHave(p)
 	}
-	return e
 }
 
 // mayHave is the warning of a call whose outcome is not known.
@@ -230,7 +236,6 @@ func (c *core) interrupted(ctx, outer context.Context, p prepared, err error) *E
 	default:
 		e.Code, e.Message = api.RequestTimeout, fmt.Sprintf("no answer within %s", c.patience(p))
 	}
-	e.Message += mayHave(p)
 	return e
 }
 
@@ -254,7 +259,6 @@ func (c *core) bodyError(ctx, outer context.Context, p prepared, res *http.Respo
 		t.Status, t.RequestID = e.Status, e.RequestID
 		return t
 	}
-	e.Message += mayHave(p)
 	return e
 }
 
@@ -266,12 +270,10 @@ func webPage(h http.Header) bool {
 
 // tooLong is a wait that would pass the deadline of the operation.
 func (c *core) tooLong(p prepared, last *Error, wait time.Duration) *Error {
-	e := &Error{Op: p.op, Status: last.Status, RetryAfter: last.RetryAfter, IdempotencyKey: p.key, Uncertain: last.Uncertain, err: last}
+	e := &Error{Op: p.op, Status: last.Status, RetryAfter: last.RetryAfter, IdempotencyKey: p.key, err: last}
 	e.Code, e.RequestID = api.RequestTimeout, last.RequestID
 	e.Message = fmt.Sprintf("the next attempt would be in %s, after the %s that the operation may take", wait.Round(time.Millisecond), c.cfg.Timeout)
-	if e.Uncertain {
-		e.Message += mayHave(p)
-	}
+	p.leaves(e, last.Uncertain, true)
 	return e
 }
 
