@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -364,3 +365,5 @@ func TestUnfinished(t *testing.T) {
 		t.Errorf("status %q, %d samples", l.Status(), len(l.Samples))
 	}
 }
+
+func crc(s string) uint32 { return crc32.ChecksumIEEE([]byte(s)) }

@@ -1,9 +1,10 @@
+//go:build !race
+
 package evallog_test
 
 import (
 	"bytes"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"testing"
 
@@ -14,8 +15,6 @@ import (
 	"github.com/evalrouter/evalrouter/bundle/pycompat/value"
 	"pgregory.net/rapid"
 )
-
-func crc(s string) uint32 { return crc32.ChecksumIEEE([]byte(s)) }
 
 func sample(id string, epoch int, answer string, val any) evallog.RunSample {
 	s := evallog.RunSample{

@@ -1,3 +1,5 @@
+//go:build !race
+
 package datafile_test
 
 import (
