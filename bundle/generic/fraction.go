@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// texFrac is a TeX fraction of two plain numbers, with and without braces.
+// texFrac is a TeX fraction of two plain numbers, with and without braces. A
+// digit without braces stands on the line of its fraction: the next line may
+// begin with a number of its own.
 var (
-	texFrac  = regexp.MustCompile(`^\\[dtc]?frac\s?(?:\{\s?([+\-−]?\d{1,100}(?:\.\d{1,100})?)\s?\}|(\d)| (\d))\s?(?:\{\s?([+\-−]?\d{1,100}(?:\.\d{1,100})?)\s?\}|(\d))`)
+	texFrac  = regexp.MustCompile(`^\\[dtc]?frac(?:\s?\{\s?([+\-−]?\d{1,100}(?:\.\d{1,100})?)\s?\}|[ \t]?(\d)|[ \t]? (\d))(?:\s?\{\s?([+\-−]?\d{1,100}(?:\.\d{1,100})?)\s?\}|[ \t]?(\d))`)
 	fracHead = regexp.MustCompile(`^\\[dtc]?frac`)
 )
 

@@ -20,8 +20,8 @@ func TestNumeric_LastLineIsEnough(t *testing.T) {
 	})
 	fast, whole := must(t, generic.Numeric, ``), must(t, generic.Numeric, `{"answer_pattern":"no such mark"}`)
 	task := bundle.Task{Target: []string{"3"}}
-	rapid.Check(t, func(t *rapid.T) {
-		a := bundle.Answer{Text: strings.Join(rapid.SliceOfN(piece, 0, 14).Draw(t, "pieces"), ""), Finish: bundle.FinishStop}
+	same := func(t rapid.TB, text string) {
+		a := bundle.Answer{Text: text, Finish: bundle.FinishStop}
 		got, err := fast.Grade(task, a)
 		if err != nil {
 			t.Fatal(err)
@@ -35,5 +35,11 @@ func TestNumeric_LastLineIsEnough(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%q (-whole +last): %s", a.Text, d)
 		}
+	}
+	for _, text := range []string{"\\frac{3}\n3", "\\frac3\n3", "\\frac\n3 3", "\\frac\n{3}\n{1}", "\\frac 3\t1", "3x10^3\n3", "3x10^{3\n}\n3"} { // found by the search below, and their like
+		same(t, text)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		same(t, strings.Join(rapid.SliceOfN(piece, 0, 14).Draw(t, "pieces"), ""))
 	})
 }

@@ -33,7 +33,7 @@ type lexer struct {
 
 var (
 	expTail   = regexp.MustCompile(`^[eE]([+\-−]?)(\d+)`)
-	powerTail = regexp.MustCompile(`^\s?(?:[x×*·]|\\times|\\cdot)\s?10(?:\^\s?\{?\s?([+\-−]?\d{1,3})\s?\}?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))`)
+	powerTail = regexp.MustCompile(`^\s?(?:[x×*·]|\\times|\\cdot)\s?10(?:\^\s?\{?\s?([+\-−]?\d{1,3})(?:\s?\})?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))`)
 	percTail  = regexp.MustCompile(`^[ \x{00a0}\x{202f}]?(?:%|％|﹪|٪|\\%|(?i:percent|per cent)\b)`)
 	unitTail  = regexp.MustCompile(`^(?:[kcmμµ]?m|[kmμµ]?g|[kmMGT]?[WV]|[kMGT]B|[kM]?Hz|[mcd]?[lL]|in|ft|yd|mi|mph|kph|kmh|lbs?|oz|st|hrs?|h|mins?|secs?|m?s|kWh|kcal|cal|[CFJN]|kN|kPa|Pa|ha)(?:[^\p{L}\p{Nd}_]|$)`)
 
