@@ -245,7 +245,7 @@ func (m Manifest) validate(r *strict.Reader) {
 	shape("data.sha256", m.Data.SHA256, sha256Shape, "64 lower-case hex digits")
 	shape("data.file", m.Data.File, fileShape, "a relative path in slashes, without . or .. and hidden names")
 	shape("source.url", m.Source.URL, sourceShape, "an https, hf or workspace address without user information")
-	if scheme, rest, _ := strings.Cut(m.Source.URL, "://"); scheme != "https" && len(rest) > maxSource {
+	if scheme, rest, _ := strings.Cut(m.Source.URL, "://"); (scheme == "hf" || scheme == "workspace") && len(rest) > maxSource {
 		r.Add("source.url", strict.CodeRange, "longer than %d bytes", maxSource)
 	}
 	shape("source.revision", m.Source.Revision, revisionShape, "a revision name or hash")

@@ -32,7 +32,7 @@ type attempt struct {
 	err       *Error
 	again     bool // worth repeating, if the operation allows it
 	uncertain bool // the service may have done it
-	silent    bool // the error is not in the service's words
+	silent    bool // the service did not answer with an error
 }
 
 // do sends a call and reads its answer as a T.
@@ -77,7 +77,7 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 			continue
 		}
 		doubt = a.uncertain || doubt && !(p.keyed && definitive(a.err))
-		p.leaves(a.err, doubt, a.silent)
+		p.mark(a, doubt)
 		if !a.again || !p.retry || n >= c.retries || ctx.Err() != nil {
 			return a.err
 		}
@@ -87,7 +87,7 @@ func (c *core) send(ctx context.Context, in call, take receiver) error {
 		}
 		if err := c.cfg.Sleep(ctx, wait); err != nil {
 			e := c.interrupted(ctx, outer, p, err)
-			p.leaves(e, doubt, true)
+			p.mark(attempt{err: e, silent: true}, doubt)
 			return e
 		}
 	}
@@ -197,11 +197,12 @@ func (c *core) transportError(ctx, outer context.Context, p prepared, err error,
 	return e
 }
 
-// leaves writes into an error whether the call may have been done. A person is
-// told too, where the service has not spoken for itself.
-func (p prepared) leaves(e *Error, doubt, silent bool) {
-	if e.Uncertain = doubt && p.writes(); e.Uncertain && silent {
-		e.Message += mayHave(p)
+// mark writes into an attempt's error whether the call may have been done. A
+// person is told too, where the service has not answered with an error.
+func (p prepared) mark(a attempt, doubt bool) {
+	a.err.Uncertain = doubt && p.writes()
+	if a.err.Uncertain && a.silent {
+		a.err.Message += mayHave(p)
 	}
 }
 
@@ -273,7 +274,7 @@ func (c *core) tooLong(p prepared, last *Error, wait time.Duration) *Error {
 	e := &Error{Op: p.op, Status: last.Status, RetryAfter: last.RetryAfter, IdempotencyKey: p.key, err: last}
 	e.Code, e.RequestID = api.RequestTimeout, last.RequestID
 	e.Message = fmt.Sprintf("the next attempt would be in %s, after the %s that the operation may take", wait.Round(time.Millisecond), c.cfg.Timeout)
-	p.leaves(e, last.Uncertain, true)
+	p.mark(attempt{err: e, silent: true}, last.Uncertain)
 	return e
 }
 

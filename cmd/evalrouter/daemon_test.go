@@ -115,7 +115,7 @@ func renamed(to string) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof(ownerToken, r.Header.Get("X-Local-Nonce")))
+		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof(ownerToken, r.Header.Get("X-Local-Nonce"), r.Host))
 	})
 	mux.Handle("/", proxy)
 	return mux

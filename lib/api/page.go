@@ -8,9 +8,10 @@ type Page[T any] struct {
 
 // HealthRecord says that the process answers. Proof is there when a local
 // service was asked with the header X-Local-Nonce, 32 to 64 hexadecimal
-// digits: HMAC-SHA-256 over the nonce's text, keyed with the text of the
-// owner's token, in lower-case hexadecimal. Who checks it before sending the
-// token never hands the token to a stranger on the port.
+// digits: HMAC-SHA-256 over the nonce's text, a line feed and the Host header of
+// the request, keyed with the text of the owner's token, in lower-case
+// hexadecimal. Who checks it before sending the token never hands the token to a
+// stranger on the port, nor to one who asks the service at another port.
 type HealthRecord struct {
 	OK    bool   `json:"ok"`
 	Proof string `json:"proof,omitempty"`

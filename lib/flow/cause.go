@@ -23,6 +23,7 @@ func Cause(err error) string {
 	var cert *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
+	var own *local.Error
 	switch {
 	case err == nil, errors.Is(err, api.RequestTimeout): // whose own sentence says how long
 		return ""
@@ -30,6 +31,10 @@ func Cause(err error) string {
 		return "there is no host of that name"
 	case errors.As(err, &dns):
 		return "the name of the host could not be looked up"
+	case errors.As(err, &own):
+		return own.Message
+	case errors.Is(err, local.ErrAbsent):
+		return "another program has its port by now"
 	case Refused(err):
 		return "connection refused, nothing listens there"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/flow"
+	"github.com/evalrouter/evalrouter/lib/local"
 )
 
 // A proxy that wants to know who asks is no missing service.
@@ -75,6 +77,12 @@ func TestCause(t *testing.T) {
 	}
 	if got := flow.Cause(&net.DNSError{IsNotFound: true}); !strings.Contains(got, "no host") {
 		t.Errorf("an unknown name is put as %q", got)
+	}
+	if err := fmt.Errorf("dial: %w", local.ErrAbsent); flow.Cause(err) != "another program has its port by now" || !flow.Refused(err) {
+		t.Errorf("a stranger on the port is put as %q, refused %v", flow.Cause(err), flow.Refused(err))
+	}
+	if got := flow.Cause(&local.Error{Message: "the token cannot be read"}); got != "the token cannot be read" {
+		t.Errorf("a local failure is put as %q", got)
 	}
 	if got := flow.Cause(errors.New("x")); got != "" {
 		t.Errorf("an unknown failure is put as %q", got)

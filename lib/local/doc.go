@@ -7,6 +7,9 @@
 // answers. The daemon's lock is never probed from here: even a probe that lasts
 // an instant could make a daemon that starts in that instant give up.
 //
+// A port outlives its process, so no request goes over a connection before the
+// other end of it has proved that it knows the owner's token.
+//
 // Nothing of the caller leaks into a started service: it gets its own session,
 // no standard input, and a log of its own.
 package local

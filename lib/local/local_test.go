@@ -92,7 +92,7 @@ func serve(dir string) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof("erk_local", r.Header.Get("X-Local-Nonce")))
+		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof("erk_local", r.Header.Get("X-Local-Nonce"), r.Host))
 	})
 	srv := &http.Server{Handler: mux}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -328,11 +328,19 @@ func TestStrangerGetsNoToken(t *testing.T) {
 	t.Parallel()
 	const token = "erk_the_owner"
 	answers := map[string]func(http.ResponseWriter, string){
-		"no proof":              func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `{"ok":true}`) },
-		"the nonce again":       func(w http.ResponseWriter, n string) { fmt.Fprintf(w, `{"ok":true,"proof":%q}`, n) },
-		"another token's proof": func(w http.ResponseWriter, n string) { fmt.Fprintf(w, `{"proof":%q}`, local.Proof("x", n)) },
-		"something else":        func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `<html>"ok"</html>`) },
-		"an error":              func(w http.ResponseWriter, _ string) { w.WriteHeader(500) },
+		"no proof":        func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `{"ok":true}`) },
+		"the nonce again": func(w http.ResponseWriter, n string) { fmt.Fprintf(w, `{"ok":true,"proof":%q}`, n) },
+		"another token's proof": func(w http.ResponseWriter, n string) {
+			fmt.Fprintf(w, `{"proof":%q}`, local.Proof("x", n, "127.0.0.1:7788"))
+		},
+		"a proof of another port": func(w http.ResponseWriter, n string) {
+			fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof(token, n, "127.0.0.1:7789")) // passed on from the service there
+		},
+		"a long page":    func(w http.ResponseWriter, _ string) { fmt.Fprint(w, strings.Repeat("<p>", 100_000)) },
+		"a banner":       func(w http.ResponseWriter, _ string) { cut(w, "SSH-2.0-OpenSSH_9.2\r\n") },
+		"nothing":        func(w http.ResponseWriter, _ string) { cut(w, "") },
+		"something else": func(w http.ResponseWriter, _ string) { fmt.Fprint(w, `<html>"ok"</html>`) },
+		"an error":       func(w http.ResponseWriter, _ string) { w.WriteHeader(500) },
 	}
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
@@ -370,6 +378,34 @@ func TestStrangerGetsNoToken(t *testing.T) {
 				t.Errorf("the stranger was told %q", asked)
 			}
 		})
+	}
+}
+
+// cut says something that is no answer and hangs up.
+func cut(w http.ResponseWriter, text string) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = io.WriteString(conn, text) // whoever asked may have gone
+	conn.Close()
+}
+
+// A service that takes no request after its proof is no stranger, and no
+// connection.
+func TestDial_Stopping(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		fmt.Fprintf(w, `{"ok":true,"proof":%q}`, local.Proof("erk_x", r.Header.Get("X-Local-Nonce"), r.Host))
+	}))
+	defer srv.Close()
+	s := service(t.TempDir(), "ok")
+	if err := os.WriteFile(filepath.Join(s.Dir, "owner.token"), []byte("erk_x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if conn, err := s.Dial(t.Context(), "tcp", srv.Listener.Addr().String()); err == nil || errors.Is(err, local.ErrAbsent) {
+		t.Errorf("%v, %v", conn, err)
 	}
 }
 

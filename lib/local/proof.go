@@ -25,41 +25,38 @@ const nonceHeader = "X-Local-Nonce"
 const pingLimit = 2 * time.Second
 
 // Proof is what a service that knows the token answers to a nonce: the
-// HMAC-SHA-256 of the nonce's text under the token, in hexadecimal.
-func Proof(token, nonce string) string {
+// HMAC-SHA-256 of the nonce's text, a line feed and the host and port that it was
+// asked at, under the token, in hexadecimal. With the port in it, nobody can pass
+// on what the service at another port has proved.
+func Proof(token, nonce, host string) string {
 	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte(nonce)) // never fails
+	mac.Write([]byte(nonce + "\n" + host)) // never fails
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // Dial connects to where the service of this directory is expected, and has what
 // answers there prove on this very connection that it is that service. A port
 // outlives its process, so whoever has it next must see no request of this user,
-// and never the token. It fits an http.Transport; an error is ErrAbsent where a
-// stranger answers.
+// and never the owner's token. It fits an http.Transport; an error is ErrAbsent
+// where a stranger answers, and no timeout where nobody does.
 func (s *Service) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	token, err := s.Token()
 	if err != nil {
 		return nil, err
 	}
-	var raw [32]byte
-	_, _ = rand.Read(raw[:]) // never fails, by its contract
-	nonce := hex.EncodeToString(raw[:])
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	limited, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
+	conn, err := new(net.Dialer).DialContext(limited, network, addr)
+	if err == nil {
+		if err = ask(limited, conn, addr, token); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close() // nothing was exchanged that could be lost
 	}
-	got, err := ask(ctx, conn, addr, nonce)
-	switch {
-	case err != nil:
-	case hmac.Equal([]byte(got), []byte(Proof(token, nonce))):
-		return conn, nil
-	default:
-		err = fmt.Errorf("what answers at %s is not the service of this user, and its token was not sent there: %w", addr, ErrAbsent)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("no answer within %s", pingLimit)
 	}
-	return nil, errors.Join(err, conn.Close())
+	return nil, err
 }
 
 // prove asks the listener behind a record to show that it is the service of
@@ -82,9 +79,10 @@ func (s *Service) unreachable(format string, args ...any) *Error {
 	return &Error{Code: api.LocalServiceFailed, Message: fmt.Sprintf(format, args...), Log: s.LogPath()}
 }
 
-// ask answers the proof that the other end of a connection gives, "" if it gives
-// none. The connection can be used for requests after it.
-func ask(ctx context.Context, conn net.Conn, addr, nonce string) (proof string, err error) {
+// ask has the other end of a connection prove that it knows the token: ErrAbsent
+// where it does not, hangs up or speaks another language. The connection can be
+// used for requests after it.
+func ask(ctx context.Context, conn net.Conn, addr, token string) (err error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // fails on a closed one only
 	defer func() {
 		if !stop() { // the connection has that deadline, or is about to have it
@@ -93,29 +91,33 @@ func ask(ctx context.Context, conn net.Conn, addr, nonce string) (proof string, 
 	}()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
 	if err != nil {
-		return "", errors.New("its address cannot be used")
+		return errors.New("its address cannot be used")
 	}
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails, by its contract
+	nonce := hex.EncodeToString(raw[:])
 	req.Header.Set(nonceHeader, nonce)
-	if err := req.Write(conn); err != nil {
-		return "", err
+	stranger := fmt.Errorf("what answers at %s is not the service of this user, and the owner's token was not sent there: %w", addr, ErrAbsent)
+	if req.Write(conn) != nil {
+		return stranger
 	}
-	in := bufio.NewReaderSize(io.LimitReader(conn, 16<<10), 4<<10)
+	in := bufio.NewReader(io.LimitReader(conn, 64<<10))
 	res, err := http.ReadResponse(in, req)
 	if err != nil {
-		return "", err
+		return stranger
 	}
 	defer res.Body.Close() // read to its end or given up
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return "", err
-	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, 4096))
 	var answer struct {
 		Proof string `json:"proof"`
 	}
-	if res.StatusCode != http.StatusOK || in.Buffered() > 0 || json.Unmarshal(body, &answer) != nil {
-		return "", nil // a stranger
+	if err != nil || res.StatusCode != http.StatusOK || json.Unmarshal(body, &answer) != nil || !hmac.Equal([]byte(answer.Proof), []byte(Proof(token, nonce, addr))) {
+		return stranger
 	}
-	return answer.Proof, nil
+	if res.Close || in.Buffered() > 0 {
+		return errors.New("the local service takes no request on this connection")
+	}
+	return nil
 }
 
 // networkReason is an error without addresses and layers.

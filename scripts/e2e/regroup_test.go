@@ -48,7 +48,7 @@ func TestGroupResume_GRP10_EightModelsByTwoProcesses(t *testing.T) {
 	both.Wait()
 	a, b := decode[continuation](t, outs[0].stdout), decode[continuation](t, outs[1].stdout)
 	if a.ID != b.ID || a.SourceGroupID != first.ID || strings.Count(outs[0].stderr+outs[1].stderr, "Started group "+a.ID) != 1 || strings.Count(outs[0].stderr+outs[1].stderr, "Following group "+a.ID) != 1 {
-		t.Errorf("one process ends with %s and one with %s\n%s\n%s", a.ID, b.ID, outs[0].stderr, outs[1].stderr)
+		t.Errorf("one process ends with %s and one with %s\n%s%s\n%s%s", a.ID, b.ID, outs[0].stderr, outs[0].stdout, outs[1].stderr, outs[1].stdout)
 	}
 	s.checkMoney(a.group)
 	for i, m := range a.Members[:7] { // the flaky one may leave a task without an answer

@@ -1,6 +1,7 @@
 // Package shipped has tests start commands as they ship. A test binary that plays
 // the command takes several times as long to start: everything that tests need is
-// linked into it, and the race detector.
+// linked into it, and the race detector. It serves the tests of this repository,
+// and nothing of it is promised to others.
 package shipped
 
 import (

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,11 +122,15 @@ func (c *check) patterns() []string {
 // slowestFirst is patterns with the module that drives the built programs in front. Its tests take longest and wait
 // most: begun last, they keep one processor idle for minutes.
 func (c *check) slowestFirst() []string {
-	all := c.patterns()
-	slices.SortStableFunc(all, func(a, b string) int {
-		return cmp.Compare(strings.Index(b, "/scripts/..."), strings.Index(a, "/scripts/..."))
-	})
-	return all
+	var first, rest []string
+	for _, p := range c.patterns() {
+		if strings.HasSuffix(p, "/scripts/...") {
+			first = append(first, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return append(first, rest...)
 }
 
 // test runs the tests of every module in one go command, which spreads them over the cores.
@@ -153,8 +156,8 @@ func (c *check) test(ctx context.Context, out io.Writer) (err error) {
 	return errors.Join(raceErr, pgErr, verdict)
 }
 
-// untraced leaves out of the race detector's sight what one goroutine computes from its own memory, where the detector
-// finds nothing and costs a multiple. SQLite's own code is C that was translated, and its memory is not the detector's,
+// untraced leaves out of the race detector's sight what one goroutine at a time computes, where the detector finds
+// nothing and costs a multiple. SQLite's own code is C that was translated, and its memory is not the detector's,
 // which follows the heap of Go: to instrument it doubles what every test with a database costs. Argon2 fills its blocks
 // with arithmetic, and watched it takes three times as long for every password of a test. The terminal library copies
 // the cells of a screen one by one, behind a lock of its own, which was half of what the workspace's tests cost. What

@@ -53,7 +53,7 @@ func Unraced(dir string) (tests []string, err error) {
 		}
 	}
 	for name := range depends {
-		if strings.HasPrefix(name, "Test") {
+		if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") { // of a fuzz target, its corpus
 			tests = append(tests, name)
 		}
 	}

@@ -41,7 +41,7 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	mac := hmac.New(sha256.New, []byte(l.token(t)))
-	mac.Write([]byte(nonce))
+	mac.Write([]byte(nonce + "\n" + req.URL.Host))
 	if !got.OK || got.Proof != hex.EncodeToString(mac.Sum(nil)) {
 		t.Errorf("the proof is %+v", got)
 	}

@@ -239,6 +239,9 @@ func TestDrain(t *testing.T) {
 	if end, _, err := get("/"); err != nil || !end || !s.Draining() {
 		t.Errorf("in the drain the connection stays (%v)", err)
 	}
+	if end, _, err := get("/healthz"); err != nil || end {
+		t.Errorf("in the drain a client that asks for a proof loses its connection (%v)", err)
+	}
 	said := make(chan string, 2)
 	for _, path := range []string{"/poll", "/work"} {
 		go func() {

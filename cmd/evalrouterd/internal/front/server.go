@@ -101,7 +101,7 @@ func (s *Server) Serve() error {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.o.Proxies.attribute(r)
-	if s.draining.Load() {
+	if s.draining.Load() && r.URL.Path != "/healthz" { // a client of this machine asks there what it then uses the connection for
 		w.Header().Set("Connection", "close")
 	}
 	s.o.Handler.ServeHTTP(w, r)

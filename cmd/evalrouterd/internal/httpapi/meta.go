@@ -9,6 +9,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
 	"github.com/evalrouter/evalrouter/lib/api"
@@ -58,6 +60,13 @@ const nonceHeader = "X-Local-Nonce"
 
 type healthInput struct {
 	Nonce string `header:"X-Local-Nonce" doc:"32 to 64 hexadecimal digits; a local service answers with proof"`
+	host  string
+}
+
+// Resolve reads where the service was asked: its proof is good there alone.
+func (in *healthInput) Resolve(ctx huma.Context) []error {
+	in.host = ctx.Host()
+	return nil
 }
 
 // healthz answers anybody. The proof gives nothing away: without the token it
@@ -71,7 +80,7 @@ func (s *Server) healthz(_ context.Context, in *healthInput) (*answer[api.Health
 		return nil, refuseField("header."+nonceHeader, strictjson.InvalidValue, "a nonce is 32 to 64 hexadecimal digits")
 	}
 	mac := hmac.New(sha256.New, s.owner)
-	mac.Write([]byte(in.Nonce))
+	mac.Write([]byte(in.Nonce + "\n" + in.host))
 	out.Proof = hex.EncodeToString(mac.Sum(nil))
 	return reply(out), nil
 }

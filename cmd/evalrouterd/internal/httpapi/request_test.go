@@ -420,7 +420,7 @@ func TestProof(t *testing.T) {
 		return h.send("GET", "/healthz", nil, append(tweaks, anonymous)...)
 	}
 	mac := hmac.New(sha256.New, []byte(owner))
-	mac.Write([]byte(nonce))
+	mac.Write([]byte(nonce + "\n" + h.Listener.Addr().String()))
 	if got, want := string(ask(h, header("X-Local-Nonce", nonce)).want(t, 200).body), `{"ok":true,"proof":"`+hex.EncodeToString(mac.Sum(nil))+`"}`+"\n"; got != want {
 		t.Errorf("the answer is %s, want %s", got, want)
 	}
