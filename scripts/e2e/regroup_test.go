@@ -46,8 +46,14 @@ func TestGroupResume_GRP10_EightModelsByTwoProcesses(t *testing.T) {
 		both.Go(func() { outs[i] = other.run("evalrouter", args...) })
 	}
 	both.Wait()
+	if decode[continuation](t, outs[0].stdout).ID == "" {
+		outs[0], outs[1] = outs[1], outs[0]
+	}
 	a, b := decode[continuation](t, outs[0].stdout), decode[continuation](t, outs[1].stdout)
-	if a.ID != b.ID || a.SourceGroupID != first.ID || strings.Count(outs[0].stderr+outs[1].stderr, "Started group "+a.ID) != 1 || strings.Count(outs[0].stderr+outs[1].stderr, "Following group "+a.ID) != 1 {
+	// Who asked for a quote after the other had begun is told so and gets none.
+	late := outs[1].code == 2 && strings.Contains(outs[1].stdout, `"code":"continuation_exists"`) && strings.Contains(outs[1].stdout, `"next":["evalrouter group status `+a.ID+`"]`)
+	follows := a.ID == b.ID && strings.Count(outs[0].stderr+outs[1].stderr, "Following group "+a.ID) == 1
+	if a.SourceGroupID != first.ID || strings.Count(outs[0].stderr+outs[1].stderr, "Started group "+a.ID) != 1 || !follows && !late {
 		t.Errorf("one process ends with %s and one with %s\n%s%s\n%s%s", a.ID, b.ID, outs[0].stderr, outs[0].stdout, outs[1].stderr, outs[1].stdout)
 	}
 	s.checkMoney(a.group)

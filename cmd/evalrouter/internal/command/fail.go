@@ -136,6 +136,9 @@ func (r *Report) fromCall(err error, e *evalrouter.Error, outermost bool) {
 		r.RunID = id
 		r.next("evalrouter wait " + id)
 	}
+	if id := e.Detail("group_id"); id != "" {
+		r.next("evalrouter group status " + id)
+	}
 	r.facts = append(r.facts, members(e.Details)...)
 	switch e.Code {
 	case api.InsufficientCredit:

@@ -42,6 +42,11 @@ func (s *Service) ContinueGroup(ctx context.Context, sc core.Scope, r GroupConti
 		}
 	}
 	if err := continued(g, r); err != nil {
+		// Where somebody has resumed the group since its chain was read, its members
+		// run again: that is the reason then, not that they have not ended.
+		if _, resumed := s.unresumed(ctx, sc, r.Group, "quoted"); resumed != nil {
+			err = resumed
+		}
 		return core.GroupQuote{}, err
 	}
 	for i := range g.Members {
