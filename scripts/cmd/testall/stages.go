@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -135,9 +134,8 @@ func (c *check) slowestFirst() []string {
 
 // test runs the tests of every module in one go command, which spreads them over the cores.
 func (c *check) test(ctx context.Context, out io.Writer) (err error) {
-	// Trimmed, as release compiles: what one checkout has compiled is there for the next. One program more than there
-	// are processors, since tests wait for disks and databases.
-	args := []string{"test", "-json", "-vet=off", "-trimpath", "-timeout=20m", fmt.Sprintf("-p=%d", runtime.GOMAXPROCS(0)+1)}
+	// Trimmed, as release compiles: what one checkout has compiled is there for the next.
+	args := []string{"test", "-json", "-vet=off", "-trimpath", "-timeout=20m"}
 	race, raceErr := c.race(ctx, out)
 	if race {
 		args = append(args, "-race")
