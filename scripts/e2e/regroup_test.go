@@ -16,9 +16,10 @@ type continuation struct {
 }
 
 // Eight models under one cap that stops them, one of which a person stops before;
-// then two processes resume the group at the same time, each with a quote of its
-// own. One group begins, both follow it, and everything that is left is asked under
-// the new cap: what was graded costs nothing again.
+// then two processes resume the group at the same time. One group begins. The other
+// process, with a quote of its own, follows it; where it came too late for a quote,
+// it is told of that group. Everything that is left is asked under the new cap: what
+// was graded costs nothing again.
 func TestGroupResume_GRP10_EightModelsByTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/strictjson"
 	"github.com/evalrouter/evalrouter/lib/api"
+	"github.com/evalrouter/evalrouter/lib/local"
 )
 
 // features says what this version has; what it lacks answers
@@ -79,9 +77,7 @@ func (s *Server) healthz(_ context.Context, in *healthInput) (*answer[api.Health
 	if len(in.Nonce) < 32 || len(in.Nonce) > 64 || strings.Trim(in.Nonce, "0123456789abcdefABCDEF") != "" {
 		return nil, refuseField("header."+nonceHeader, strictjson.InvalidValue, "a nonce is 32 to 64 hexadecimal digits")
 	}
-	mac := hmac.New(sha256.New, s.owner)
-	mac.Write([]byte(in.Nonce + "\n" + in.host))
-	out.Proof = hex.EncodeToString(mac.Sum(nil))
+	out.Proof = local.Proof(string(s.owner), in.Nonce, in.host)
 	return reply(out), nil
 }
 

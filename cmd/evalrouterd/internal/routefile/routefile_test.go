@@ -145,6 +145,7 @@ func TestParse_Refusals(t *testing.T) {
 		{"a key in the file", "key: {env: OPENAI_API_KEY}", "key: sk-secret-0123456789"},
 		{"a key in two places", "key: {env: OPENAI_API_KEY}", "key: {env: A, file: b}"},
 		{"a variable with a name too long", "key: {env: OPENAI_API_KEY}", "key: {env: " + strings.Repeat("A", 129) + "}"},
+		{"an id that is too long", "- id: mine", "- id: " + strings.Repeat("x", 201)},
 		{"a variable that is none", "key: {env: OPENAI_API_KEY}", "key: {env: sk-secret-0123456789}"},
 		{"another protocol", "openai_responses", "openai_magic"},
 		{"an address that is never reached", "http://127.0.0.1:8000", "http://metadata"},
