@@ -271,6 +271,26 @@ func TestGroup_LogIsStable(t *testing.T) {
 	})
 }
 
+// Whoever reads a log while others take its events up sees all that was there
+// when he began.
+func TestGroup_LogIsReadByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		for range 20 {
+			g := d.group(d.together(2))
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					if out, err := d.Groups().Events(context.Background(), g, 0, nil, 100); err != nil || len(out) < len(g.Members) {
+						t.Errorf("%d events, %v", len(out), err)
+					}
+				})
+			}
+			all.Wait()
+		}
+	})
+}
+
 func TestGroup_ListAndTenancy(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, d *db) {

@@ -23,14 +23,18 @@ const chunk = 500
 // Events reads a group's log behind a sequence, oldest first, of the given types
 // or of all. Sequences have no gaps, an event keeps its own for ever, and each
 // member's events stand in its own order.
+//
+// Whether something waits to be taken is asked before the log is read: a reader
+// that asked afterwards could read an empty log, be overtaken by one who fills it,
+// and say that there is nothing.
 func (st *Store) Events(ctx context.Context, g core.Group, after int64, types []string, limit int) ([]Event, error) {
 	for {
-		out, err := st.told(ctx, g.ID, after, types, limit)
-		if err != nil || len(out) >= limit {
-			return out, err
-		}
 		more, err := st.waiting(ctx, g)
-		if err != nil || !more {
+		if err != nil {
+			return nil, err
+		}
+		out, err := st.told(ctx, g.ID, after, types, limit)
+		if err != nil || !more || len(out) >= limit {
 			return out, err
 		}
 		if err := st.ask(ctx, func(t Tx) error { return take(t, g) }); err != nil {
