@@ -103,7 +103,7 @@ func TestRestore_Elsewhere(t *testing.T) {
 func lasts(t *testing.T, args ...string) time.Duration {
 	t.Helper()
 	began := time.Now()
-	if out, err := asShips(program(t, args...)).CombinedOutput(); err != nil {
+	if out, err := program(t, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	took := time.Since(began)
@@ -114,7 +114,7 @@ func lasts(t *testing.T, args ...string) time.Duration {
 // end if it is faster.
 func killed(t *testing.T, random *mathrand.Rand, within time.Duration, args ...string) bool {
 	t.Helper()
-	cmd := asShips(program(t, args...))
+	cmd := program(t, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestRestore_Killed(t *testing.T) {
 			again++
 			// In a process of its own: a lock of this one lives on for a moment in
 			// whatever another test starts.
-			if out, err := asShips(program(t, "restore", "--data", dir, "--from", file)).CombinedOutput(); err != nil {
+			if out, err := program(t, "restore", "--data", dir, "--from", file).CombinedOutput(); err != nil {
 				t.Fatalf("seed %d: the repetition: %v: %s", seed, err, out)
 			}
 		}

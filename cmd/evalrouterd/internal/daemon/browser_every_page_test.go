@@ -83,7 +83,7 @@ func startPosted(t *testing.T, more ...string) *living {
 	if err := os.WriteFile(settings, fmt.Appendf(nil, `{"address":%q,"from":"EvalRouter <no-reply@example.org>"}`, address), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := begin(t, asShips(programWithin(t, 10*time.Minute, append([]string{"serve", "--data", dir, "--addr", "127.0.0.1:0", "--mail-file", settings}, more...)...)), dir)
+	l := begin(t, programWithin(t, 10*time.Minute, append([]string{"serve", "--data", dir, "--addr", "127.0.0.1:0", "--mail-file", settings}, more...)...), dir)
 	l.awaitBase(t)
 	return l
 }

@@ -24,7 +24,7 @@ func startTeam(t *testing.T) *living {
 	t.Helper()
 	dir := t.TempDir()
 	furnish(t, dir)
-	l := begin(t, asShips(program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0")), dir)
+	l := begin(t, program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0"), dir)
 	l.awaitBase(t)
 	return l
 }

@@ -63,7 +63,7 @@ func newCrew(t *testing.T, more ...string) *crew {
 // member starts a process whose clock is wrong by skew.
 func (c *crew) member(dir string, skew time.Duration, more ...string) *living {
 	c.t.Helper()
-	cmd := program(c.t, append([]string{"serve", "--data", dir, "--lease", "2s", "--sweep", "300ms"}, more...)...)
+	cmd := watched(c.t, append([]string{"serve", "--data", dir, "--lease", "2s", "--sweep", "300ms"}, more...)...)
 	cmd.Env = append(cmd.Env, "EVALROUTERD_DATABASE_URL="+c.address, "EVALROUTERD_TEST_SKEW="+skew.String())
 	return begin(c.t, cmd, dir)
 }

@@ -11,7 +11,9 @@ import (
 // against a real daemon process.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	l := startLocal(t, t.TempDir())
+	dir := t.TempDir()
+	furnish(t, dir)
+	l := adopt(t, watched(t, "local", "--data", dir, "--port", "0"), dir)
 	exercise.Run(t, exercise.Target{
 		BaseURL: l.base, Token: l.token(t), WorkspaceID: "local", AllowHTTP: true, ProfileID: "arithmetic@1", RouteID: "practice.solver-0.8",
 		// A key made by another process works at once.

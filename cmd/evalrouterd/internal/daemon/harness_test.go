@@ -105,13 +105,31 @@ func rounds(n int) int {
 	return n
 }
 
-// program makes a process of the program that has not begun. It has three minutes.
+// program makes a process of the program as it ships, where it was built, that has
+// not begun. It has three minutes.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	return programWithin(t, 3*time.Minute, args...)
 }
 
 func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := watchedWithin(t, most, args...)
+	if path := shipped.Program("evalrouterd"); path != "" {
+		cmd.Path, cmd.Args[0] = path, path
+	}
+	return cmd
+}
+
+// watched is the program in this test binary, for tests that set its clock, its
+// limits or its version, and for those in which many parts of it meet: the race
+// detector watches it, so it takes five times as long to begin and to answer.
+func watched(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	return watchedWithin(t, 3*time.Minute, args...)
+}
+
+func watchedWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -121,16 +139,6 @@ func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir(), "XDG_DATA_HOME=")
-	return cmd
-}
-
-// asShips is the program as it ships, where it was built, for tests that look at
-// pages or end it again and again: watched by the race detector it takes five
-// times as long to begin and to answer. How its parts meet is looked at elsewhere.
-func asShips(cmd *exec.Cmd) *exec.Cmd {
-	if path := shipped.Program("evalrouterd"); path != "" {
-		cmd.Path, cmd.Args[0] = path, path
-	}
 	return cmd
 }
 
@@ -240,6 +248,9 @@ func begin(t *testing.T, cmd *exec.Cmd, dir string) *living {
 	t.Cleanup(func() {
 		_ = l.cmd.Process.Kill() // gone already, as a rule
 		<-l.gone
+		if said := l.stderr.String(); strings.Contains(said, "DATA RACE") {
+			t.Errorf("the race detector: %s", said)
+		}
 	})
 	return l
 }

@@ -129,7 +129,7 @@ func admitsAs(t *testing.T, dir, slug string, grader fields, ids []string) {
 // serveLed serves many with these routes, at an address or at a free one.
 func serveLed(t *testing.T, dir, addr, routes string) *living {
 	t.Helper()
-	cmd := asShips(program(t, "serve", "--data", dir, "--addr", addr, "--providers", routes))
+	cmd := program(t, "serve", "--data", dir, "--addr", addr, "--providers", routes)
 	cmd.Env = append(cmd.Env, "TEST_PROVIDER_KEY=sk-of-the-test")
 	l := begin(t, cmd, dir)
 	l.awaitBase(t)

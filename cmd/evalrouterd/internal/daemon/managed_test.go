@@ -83,7 +83,7 @@ routes:
 func serveManaged(t *testing.T, dir, file string) (*living, []string) {
 	t.Helper()
 	furnish(t, dir)
-	cmd := program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--providers", file)
+	cmd := watched(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--providers", file)
 	cmd.Env = append(cmd.Env, "TEST_PROVIDER_KEY=sk-managed-0123456789")
 	l := begin(t, cmd, dir)
 	address := regexp.MustCompile(`serves http://(127\.0\.0\.1:\d+) `)
@@ -161,7 +161,7 @@ func TestManaged_RUN33(t *testing.T) {
 	if out := l.stderr.String(); strings.Contains(out, "sk-managed") {
 		t.Error("the key is in the log")
 	}
-	changed := program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--providers", providers(t, dir, m.URL, "4"))
+	changed := watched(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--providers", providers(t, dir, m.URL, "4"))
 	changed.Env = append(changed.Env, "TEST_PROVIDER_KEY=x")
 	out, err := changed.CombinedOutput()
 	if err == nil || changed.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "prices of a version never change") {

@@ -69,7 +69,7 @@ func TestMigrate(t *testing.T) {
 	if !strings.Contains(got.stdout, "--providers") {
 		t.Errorf("the move does not say where the routes come from: %s", got.stdout)
 	}
-	cmd := program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--lease", "2s", "--sweep", "300ms")
+	cmd := watched(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--lease", "2s", "--sweep", "300ms")
 	cmd.Env = append(cmd.Env, "EVALROUTERD_DATABASE_URL="+address)
 	s := begin(t, cmd, dir)
 	until(t, s, "the end of the run", func() bool {

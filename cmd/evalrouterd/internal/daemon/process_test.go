@@ -21,7 +21,7 @@ import (
 func TestReady(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
-	l := adopt(t, program(t, "local", "--data", dir, "--port", "0"), dir)
+	l := adopt(t, watched(t, "local", "--data", dir, "--port", "0"), dir)
 	var r struct {
 		Schema    string    `json:"schema"`
 		PID       int       `json:"pid"`
@@ -98,7 +98,7 @@ func TestModes(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := program(t, "local", "--data", dir, "--port", "0")
+	cmd := watched(t, "local", "--data", dir, "--port", "0")
 	cmd.Env = append(cmd.Env, "EVALROUTERD_TEST_UMASK=0")
 	l := adopt(t, cmd, dir)
 	seen := 0

@@ -93,7 +93,7 @@ func TestSlowClients(t *testing.T) {
 	}
 	dir := t.TempDir()
 	furnish(t, dir)
-	short := program(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+	short := watched(t, "serve", "--data", dir, "--addr", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
 	cmd := exec.CommandContext(t.Context(), short.Path, short.Args[1:]...) // it may take longer than tests do
 	cmd.Env = short.Env
 	l := begin(t, cmd, dir)

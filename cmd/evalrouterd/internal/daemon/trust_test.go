@@ -160,7 +160,7 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	furnish(t, dir)
-	cmd := program(t, "local", "--data", dir, "--port", "0")
+	cmd := watched(t, "local", "--data", dir, "--port", "0")
 	cmd.Env = append(cmd.Env, fmt.Sprintf("EVALROUTERD_TEST_FILE_LIMIT=%d", 512<<10))
 	l := adopt(t, cmd, dir)
 	var no struct {
