@@ -353,7 +353,7 @@ func TestConventionA3(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Hour, Credits: 100 * usd.Dollar})
 	t.Cleanup(f.Close)
-	cmd := ownProcess(t, t.TempDir(), f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes", "--json")
+	cmd := processOf(t, watched, t.TempDir(), f.URL, f.Token, nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes", "--json")
 	var out bytes.Buffer
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -28,7 +28,7 @@ func TestGroupApproval_GRP03(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := fakeService(t)
-			x := inTerminal(t, f, t.TempDir(), "", nil, pairOfModels...)
+			x := watchedInTerminal(t, f, t.TempDir(), "", nil, pairOfModels...)
 			x.expect(groupQuestion)
 			x.expect("  > Cancel")
 			for k := range strings.SplitSeq(tt.keys, "|") {
@@ -50,7 +50,7 @@ func TestGroupApproval_GRP03(t *testing.T) {
 func groupOf(t *testing.T, f *apitest.Fake, home string) api.GroupRecord {
 	t.Helper()
 	inTerminal(t, f, home, "", nil, append(pairOfModels, "--yes")...).exit(0)
-	out := inTerminal(t, f, home, "", nil, "group", "list", "--json", "--jq", ".data[0] | @json").exit(0)
+	out := watchedInTerminal(t, f, home, "", nil, "group", "list", "--json", "--jq", ".data[0] | @json").exit(0)
 	var g api.GroupRecord
 	if err := json.Unmarshal([]byte(strings.TrimSpace(out)), &g); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -63,7 +63,7 @@ func TestGroupMember_GRP08(t *testing.T) {
 	t.Parallel()
 	f, home := fakeService(t), t.TempDir()
 	g := groupOf(t, f, home)
-	x := inTerminal(t, f, home, "", nil, "group", "status", g.ID[:8], "-i")
+	x := watchedInTerminal(t, f, home, "", nil, "group", "status", g.ID[:8], "-i")
 	x.expect("Tab continues")
 	x.press("\x1b[B")
 	x.press(" ")
@@ -77,7 +77,7 @@ func TestGroupMember_GRP08(t *testing.T) {
 	}
 	contains(out, "Run      "+g.Members[1].RunID+"   member 2 of group")
 	contains(out, "Practice echo")
-	plain := inTerminal(t, f, home, "", []string{"ACCESSIBLE=1"}, "group", "status", g.ID, "-i")
+	plain := watchedInTerminal(t, f, home, "", []string{"ACCESSIBLE=1"}, "group", "status", g.ID, "-i")
 	plain.expect("Member, 1 to 2: ")
 	plain.send("7\n1\n")
 	contains(plain.exit(0), "Run      "+g.Members[0].RunID)
@@ -89,7 +89,7 @@ func TestGroupWatch_GRP14_LeavingStopsWatchingOnly(t *testing.T) {
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Minute})
 	t.Cleanup(f.Close)
 	home := t.TempDir()
-	x := inTerminal(t, f, home, "", nil, append(pairOfModels, "--yes")...)
+	x := watchedInTerminal(t, f, home, "", nil, append(pairOfModels, "--yes")...)
 	x.expect("Started group")
 	x.expect("0")
 	x.send("\x03")

@@ -30,13 +30,16 @@ func fakeService(t *testing.T) *apitest.Fake {
 	return f
 }
 
-// ownProcess is evalrouter as a process of its own, against a service.
+// ownProcess is evalrouter as it ships in a process of its own, against a service.
 func ownProcess(t *testing.T, home, base, token string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := exec.LookPath(watched)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return processOf(t, "evalrouter", home, base, token, env, args...)
+}
+
+// processOf is ownProcess of one of the names under which evalrouter is found.
+func processOf(t *testing.T, name, home, base, token string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	path := program(t, name)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, path, append([]string{"--base-url", base, "--allow-http"}, args...)...)

@@ -60,22 +60,23 @@ func openPTY(t *testing.T) (ctrl, tty *os.File) {
 	return ctrl, tty
 }
 
-// inTerminal starts evalrouter against the fake. typed stands in the
+// inTerminal starts evalrouter as it ships against the fake. typed stands in the
 // terminal's queue before the process does.
 func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
 	t.Helper()
-	env = append([]string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_API_KEY=" + f.Token}, env...)
-	return programInTerminal(t, home, typed, env, program(t), append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
+	return terminalOf(t, "evalrouter", f, home, typed, env, args...)
 }
 
-// program is the path of evalrouter under test.
-func program(t *testing.T) string {
+// watchedInTerminal is inTerminal for tests that follow a run.
+func watchedInTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
 	t.Helper()
-	path, err := exec.LookPath(watched)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return terminalOf(t, watched, f, home, typed, env, args...)
+}
+
+func terminalOf(t *testing.T, name string, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
+	t.Helper()
+	env = append([]string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_API_KEY=" + f.Token}, env...)
+	return programInTerminal(t, home, typed, env, program(t, name), append([]string{"--base-url", f.URL, "--allow-http"}, args...)...)
 }
 
 func programInTerminal(t *testing.T, home, typed string, env []string, path string, args ...string) *terminal {
@@ -218,7 +219,7 @@ func TestApproval_M2_M3_M4_M5(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := fakeService(t)
-			x := inTerminal(t, f, t.TempDir(), tt.typed, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "5", "--max-cost", "1")
+			x := watchedInTerminal(t, f, t.TempDir(), tt.typed, nil, "run", "arithmetic", "--model", "practice.solver-80", "--sample", "5", "--max-cost", "1")
 			x.expect(question)
 			x.expect("  > Cancel")
 			for k := range strings.SplitSeq(tt.keys, "|") {
@@ -405,7 +406,7 @@ func TestFixedReasoning_RUN30(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Millisecond, Reasoning: map[string]api.ReasoningControls{"practice.solver-80": {Mode: "fixed"}}})
 	t.Cleanup(f.Close)
-	x := inTerminal(t, f, t.TempDir(), "", []string{"ACCESSIBLE=1"}, "run", "arithmetic", "--sample", "5", "--max-cost", "1")
+	x := watchedInTerminal(t, f, t.TempDir(), "", []string{"ACCESSIBLE=1"}, "run", "arithmetic", "--sample", "5", "--max-cost", "1")
 	x.expect("reasoning: fixed")
 	x.expect("Model: ")
 	x.send("practice.solver-80\n")
@@ -428,7 +429,7 @@ func TestInterruptedWatch_OUT10(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Hour, Credits: 100 * usd.Dollar})
 	t.Cleanup(f.Close)
-	x := inTerminal(t, f, t.TempDir(), "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes")
+	x := watchedInTerminal(t, f, t.TempDir(), "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes")
 	x.expect("0/25  0 %")
 	x.send("\x03")
 	out := x.exit(1)
@@ -643,11 +644,7 @@ func TestRacingProcesses(t *testing.T) {
 	var later atomic.Int64
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Minute, Credits: 100 * usd.Dollar, Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 	t.Cleanup(f.Close)
-	path, err := exec.LookPath(watched)
-	if err != nil {
-		t.Fatal(err)
-	}
-	home := t.TempDir()
+	path, home := program(t, "evalrouter"), t.TempDir()
 	ids := make([]string, 20)
 	var wg, found sync.WaitGroup
 	found.Add(len(ids))

@@ -81,7 +81,7 @@ func TestResumeApproval_RES13_RES34(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			x := inTerminal(t, f, t.TempDir(), "", nil, append([]string{"resume", id, "--max-cost", "1"}, tt.args...)...)
+			x := watchedInTerminal(t, f, t.TempDir(), "", nil, append([]string{"resume", id, "--max-cost", "1"}, tt.args...)...)
 			for i := 0; i+1 < len(tt.steps); i += 2 {
 				x.expect(tt.steps[i])
 				x.expect("Cancel")
@@ -102,7 +102,7 @@ func TestResumeNewest_RES28(t *testing.T) {
 	f := fakeService(t)
 	id, home := stoppedRun(t, f), t.TempDir()
 	inTerminal(t, f, home, "", nil, "resume", id, "--max-cost", "0.0012", "--yes").exit(4)
-	x := inTerminal(t, f, home, "", nil, "resume", id, "--max-cost", "1", "--yes")
+	x := watchedInTerminal(t, f, home, "", nil, "resume", id, "--max-cost", "1", "--yes")
 	x.expect("was resumed before")
 	x.expect(f.RunID(1))
 	x.expect(resumeQuestion)

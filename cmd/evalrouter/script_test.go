@@ -43,6 +43,17 @@ func TestMain(m *testing.M) {
 // tests have it. Whatever follows a run and is interrupted starts it.
 const watched = "evalrouter-watched"
 
+// program is the path of a command of the tests: evalrouter as it ships, where it
+// was built, or watched.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // noExitPause keeps a program that was built with the race detector from
 // resting for a second before every exit.
 var noExitPause = [2]string{"GORACE", "atexit_sleep_ms=0"}

@@ -21,7 +21,7 @@ func TestChoosesWorkspace_AUT07(t *testing.T) {
 	f.AddWorkspace("00000000-0000-4000-8000-000000000002", "Research")
 	home := t.TempDir()
 	login := func(answer string) string {
-		x := programInTerminal(t, home, "", []string{"TERM=xterm", "NO_COLOR=1"}, program(t), "--base-url", f.URL, "--allow-http", "login", "--no-browser")
+		x := programInTerminal(t, home, "", []string{"TERM=xterm", "NO_COLOR=1"}, program(t, watched), "--base-url", f.URL, "--allow-http", "login", "--no-browser")
 		x.expect("Workspace, 1 to 2: ")
 		x.send("7\n")
 		x.expect("That is none of them.")
@@ -36,7 +36,7 @@ func TestChoosesWorkspace_AUT07(t *testing.T) {
 	}
 	// Leaving the question keeps nothing, at the service neither.
 	before := f.SignedIn()
-	x := programInTerminal(t, t.TempDir(), "", []string{"TERM=xterm", "NO_COLOR=1"}, program(t), "--base-url", f.URL, "--allow-http", "login", "--no-browser")
+	x := programInTerminal(t, t.TempDir(), "", []string{"TERM=xterm", "NO_COLOR=1"}, program(t, watched), "--base-url", f.URL, "--allow-http", "login", "--no-browser")
 	x.expect("Workspace, 1 to 2: ")
 	x.send("\x03")
 	x.exit(5)
@@ -53,7 +53,7 @@ func TestStopsWaiting_AUT01(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "xdg-open"), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	x := programInTerminal(t, home, "", []string{"TERM=xterm", "NO_COLOR=1", "DISPLAY=:0", "PATH=" + home + ":" + os.Getenv("PATH")}, program(t), "--base-url", f.URL, "--allow-http", "login")
+	x := programInTerminal(t, home, "", []string{"TERM=xterm", "NO_COLOR=1", "DISPLAY=:0", "PATH=" + home + ":" + os.Getenv("PATH")}, program(t, watched), "--base-url", f.URL, "--allow-http", "login")
 	x.expect("Waiting...")
 	x.send("\x03")
 	if out := screen(t, x.exit(1)); !strings.Contains(out, "stopped waiting for the sign-in (wait_cancelled)") || !strings.Contains(out, "next: evalrouter login") {

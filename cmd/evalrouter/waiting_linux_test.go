@@ -32,7 +32,7 @@ func TestConventionC5_slowCatalog(t *testing.T) {
 		}
 	}))
 	t.Cleanup(slow.Close)
-	x := programInTerminal(t, t.TempDir(), "", []string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_LOCAL=off"}, program(t), "--base-url", slow.URL, "--allow-http", "catalog")
+	x := programInTerminal(t, t.TempDir(), "", []string{"TERM=xterm", "NO_COLOR=1", "EVALROUTER_LOCAL=off"}, program(t, watched), "--base-url", slow.URL, "--allow-http", "catalog")
 	x.expect("waiting for 127.0.0.1:")
 	close(release)
 	x.exit(0)
@@ -64,7 +64,7 @@ func TestConventionC4_resize(t *testing.T) {
 	t.Parallel()
 	f := apitest.NewFake(apitest.Options{TaskTime: time.Hour, Credits: 100 * usd.Dollar})
 	t.Cleanup(f.Close)
-	x := inTerminal(t, f, t.TempDir(), "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes")
+	x := watchedInTerminal(t, f, t.TempDir(), "", nil, "run", "arithmetic", "--model", "practice.solver-80", "--max-cost", "1", "--yes")
 	lines := func(shown string) (n, width int) {
 		for l := range strings.Lines(shown) {
 			if strings.Contains(l, "0/25") {
