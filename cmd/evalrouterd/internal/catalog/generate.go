@@ -37,7 +37,7 @@ func (c *Catalog) Generate(ctx context.Context, slug string, seed uint64, n int)
 	if have, err := c.store.Profile(ctx, core.Scope{}, p.ID); err == nil && have.ManifestSHA256 == p.ManifestSHA256 {
 		return have, nil
 	}
-	if err := c.measure(ctx, &p); err != nil {
+	if err := measure(&p); err != nil {
 		return core.Profile{}, err
 	}
 	p.CreatedAt = c.store.Now()
@@ -81,8 +81,11 @@ func generated(g core.Generator, n int) (bundle.Tasks, error) {
 	return b.Tasks(g.Seed, n), nil
 }
 
-// measure hashes every task of a generated benchmark.
-func (c *Catalog) measure(_ context.Context, p *core.Profile) error {
+// measure fills in the hashes of a generated benchmark, which cover every task.
+func measure(p *core.Profile) error {
+	if ok, err := recall(p); ok || err != nil {
+		return err
+	}
 	tasks, err := generated(*p.Generator, p.TaskCount)
 	if err != nil {
 		return err
