@@ -198,7 +198,6 @@ func TestSources_Refused(t *testing.T) {
 		{"UTF-16", "csv", "\xff\xfea,b", "", "data_encoding"},
 		{"no Parquet", "parquet", "PAR1 and nothing else PAR1", "", "parquet_broken"},
 		{"no zip", "package", "PK but not a zip file", "", "zip_end"},
-		{"too many rows", "jsonl", strings.Repeat("{\"a\":1}\n", 100_001), "", "rows_too_many"},
 	} {
 		s := h.announced("f", tt.format, tt.data)
 		sent := tt.sent

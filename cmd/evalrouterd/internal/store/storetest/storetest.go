@@ -61,7 +61,7 @@ func create(t testing.TB, admin *sql.DB, from string) (name string) {
 	name = "t_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	q := "CREATE DATABASE " + name
 	if from != "" {
-		q += " TEMPLATE " + from
+		q += " TEMPLATE " + from + " STRATEGY file_copy"
 	}
 	if _, err := admin.Exec(q); err != nil {
 		t.Fatal(err)

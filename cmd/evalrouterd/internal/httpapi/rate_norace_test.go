@@ -1,3 +1,5 @@
+//go:build !race
+
 package httpapi_test
 
 import (
@@ -12,7 +14,8 @@ import (
 )
 
 // TestRates asks as often as a minute allows and once more, as everybody who
-// has a limit and as those who have none.
+// has a limit and as those who have none. It is one goroutine with thousands of
+// requests, which the race detector would only slow down.
 func TestRates(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
