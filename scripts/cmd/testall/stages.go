@@ -272,6 +272,9 @@ func (c *check) race(ctx context.Context, out io.Writer) (bool, error) {
 	return false, nil
 }
 
+// databasesRoom is three times what the databases of all tests come to.
+const databasesRoom = 8 << 30
+
 // postgres starts a private cluster. Without one the tests run all the same: an empty url, and an error under CI.
 func (c *check) postgres(ctx context.Context, out io.Writer) (url string, stop func() error, err error) {
 	none := func() error { return nil }
@@ -288,7 +291,7 @@ func (c *check) postgres(ctx context.Context, out io.Writer) (url string, stop f
 	}
 	// Hundreds of small databases that live for a second each: nothing is there to vacuum, and each of a thousand
 	// server processes maps all of the buffers.
-	cluster, err := testpg.Start(ctx, bin, "autovacuum=off", "shared_buffers=16MB")
+	cluster, err := testpg.StartIn(ctx, testpg.InMemory(databasesRoom), bin, "autovacuum=off", "shared_buffers=16MB")
 	if err != nil {
 		return "", none, err
 	}

@@ -4,7 +4,7 @@
 //   - The server of the system is never touched: every cluster has its own folder, a free loopback port, a unix
 //     socket and a random password, so any number of them run side by side.
 //   - fsync stays on. The tests that need a database are about durability and locking; a faster setting would test
-//     another program.
+//     another program. In memory, where scripts/test puts the databases if there is room, a sync is done at once.
 //   - The server refuses to run as root, so under root it runs as an unprivileged user that the system already has.
 //   - One keeper process stops the server and removes the folder. It waits for the end of a pipe that the kernel
 //     closes whenever the owner ends, so even kill -9 leaves neither a server nor a file behind.
@@ -56,11 +56,16 @@ type Cluster struct {
 // Start creates a cluster with the server programs in bin and waits until it accepts connections. Settings, as
 // NAME=VALUE, come on top of the server's own.
 func Start(ctx context.Context, bin string, settings ...string) (*Cluster, error) {
+	return StartIn(ctx, os.TempDir(), bin, settings...)
+}
+
+// StartIn is Start with the cluster's folder in another one than that for temporary files, where it fits there.
+func StartIn(ctx context.Context, parent, bin string, settings ...string) (*Cluster, error) {
 	cred, err := serverCredential(os.Geteuid())
 	if err != nil {
 		return nil, err
 	}
-	dir, err := makeDir(cred)
+	dir, err := makeDir(parent, cred)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ func serverCredential(uid int) (*syscall.Credential, error) {
 }
 
 // makeDir makes the cluster's folder where the server's user can reach it and a socket path fits.
-func makeDir(cred *syscall.Credential) (string, error) {
+func makeDir(first string, cred *syscall.Credential) (string, error) {
 	var errs []error
-	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+	for _, parent := range []string{first, "/tmp", "/var/tmp"} {
 		if cred != nil && !open(parent) {
 			errs = append(errs, fmt.Errorf("%s is closed to other users", parent))
 			continue
