@@ -81,6 +81,7 @@ func TestAudit_FindsDamage(t *testing.T) {
 		{"call.evidence", `DELETE FROM blobs`},
 		{"blob.changed", `UPDATE blobs SET data = x'00'`},
 		{"blob.expired", `UPDATE blobs SET codec = 'expired', data = NULL; UPDATE runs SET state = 'stopping' WHERE state = 'partial'`},
+		{"blob.kept", `UPDATE runs SET raw_expired = 1 WHERE state = 'partial'`},
 		{"result.changed", `UPDATE results SET doc = replace(doc, '"right":1', '"right":2')`},
 		{"result.run", `UPDATE runs SET waived = waived + 1`},
 		{"source.bytes", `UPDATE benchmark_sources SET received = received - 1 WHERE status = 'completed'`},

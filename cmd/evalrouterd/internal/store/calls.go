@@ -151,6 +151,17 @@ func (t *tx) keep(call core.CallID, raw []byte, sum string, until core.Micros) e
 	return nil
 }
 
+// keepHash keeps of an answer whose time is over what stays of every other: its
+// hash and size.
+func (t *tx) keepHash(r core.Response) error {
+	_, err := t.exec(`INSERT INTO blobs (call_id, hash, size, codec, data, expires_at) VALUES ($1, $2, $3, 'expired', NULL, $4)`,
+		string(r.Call), r.RawSHA256, len(r.Raw), int64(r.ExpiresAt))
+	if err != nil {
+		return fmt.Errorf("keep the hash of an answer: %w", err)
+	}
+	return nil
+}
+
 // settle moves the money of one answer.
 func (t *tx) settle(r core.Response) error {
 	charged, metered := r.Money.Spend, usd.Micro(0)

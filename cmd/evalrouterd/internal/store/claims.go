@@ -139,6 +139,9 @@ func (s *Store) Late(ctx context.Context, r core.Response) (state core.CallState
 			return err
 		}
 		state = core.CallLate
+		if r.ExpiresAt <= t.now { // those of its run are dropped already, or next
+			return t.keepHash(r)
+		}
 		return t.keep(r.Call, r.Raw, r.RawSHA256, r.ExpiresAt)
 	})
 	if err != nil {

@@ -64,6 +64,36 @@ func TestExpireAnswers(t *testing.T) {
 	})
 }
 
+// An answer that a process had kept and brings when those of its run were dropped
+// leaves what stays of every other.
+func TestExpireAnswers_LateOne(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	onEach(t, func(t *testing.T, d *db) {
+		run := d.start(1, 1000)
+		in := intent(0, 100)
+		d.must(d.Reserve(ctx, run, lease, []core.Intent{in}))
+		d.check(d.MarkSent(ctx, run, in))
+		d.check(d.MarkUnknown(ctx, core.Ended{Run: run, Idx: 0, Call: in.Call, Reserved: 100, Outcome: "lost"}))
+		d.finalize(run)
+		n, err := d.ExpireAnswers(ctx, d.run(run).CreatedAt)
+		if d.check(err); n != 1 {
+			t.Fatalf("%d runs expired", n)
+		}
+		r := response(run, in, 40)
+		r.ExpiresAt = d.Now()
+		state, err := d.Late(ctx, r)
+		if d.check(err); state != core.CallLate {
+			t.Errorf("the call is %s", state)
+		}
+		e, ok, err := d.Evidence(ctx, run, 0)
+		if err != nil || !ok || e.Raw != nil || e.Call != in.Call {
+			t.Errorf("evidence %+v, %v, %v", e, ok, err)
+		}
+		d.clean()
+	})
+}
+
 // An answer whose time is over can be read from no file any more: neither from
 // pages that became free nor from the log.
 func TestExpireAnswers_LeavesNoBytes(t *testing.T) {

@@ -173,7 +173,7 @@ func response(run core.RunID, in core.Intent, cost usd.Micro) core.Response {
 	return core.Response{
 		Run: run, Workspace: "w1", Book: core.CreditBook, Idx: in.Idx, Call: in.Call, Raw: []byte("raw answer"), RawSHA256: rawSHA256, Finish: "stop",
 		Usage: &core.Usage{Input: 1, Output: 1}, Money: core.Settlement{Spend: min(cost, in.Worst), Absorbed: max(0, cost-in.Worst)}, Reserved: in.Worst,
-		Transfer: uuid.NewString(), AbsorbTransfer: uuid.NewString(), ExpiresAt: 1,
+		Transfer: uuid.NewString(), AbsorbTransfer: uuid.NewString(), ExpiresAt: 1 << 60,
 	}
 }
 

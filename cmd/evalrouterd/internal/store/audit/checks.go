@@ -99,5 +99,7 @@ var checks = []check{
 	{"call.evidence", `SELECT c.id, 'its answer is not kept' FROM calls c WHERE c.state IN ('responded', 'late') AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.call_id = c.id)`},
 	{"blob.expired", `SELECT b.call_id, 'its answer was dropped before its time' FROM blobs b JOIN calls c ON c.id = b.call_id JOIN runs r ON r.num = c.run
 		WHERE b.data IS NULL AND r.state IN ('queued', 'running', 'stopping', 'finalizing')`},
+	{"blob.kept", `SELECT b.call_id, 'its answer is still there after those of its run were dropped' FROM runs r JOIN calls c ON c.run = r.num JOIN blobs b ON b.call_id = c.id
+		WHERE r.raw_expired = 1 AND b.codec <> 'expired'`},
 	{"quote.consumed", `SELECT r.id, 'its quote does not name it' FROM runs r JOIN quotes q ON q.id = r.quote_id WHERE q.consumed_by IS NULL OR q.consumed_by <> r.id`},
 }
