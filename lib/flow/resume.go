@@ -61,7 +61,6 @@ type Resumer struct {
 	// NewKey makes an idempotency key that no other call makes.
 	NewKey func() string
 	Sleep  Sleeper
-	Now    func() time.Time
 }
 
 // Preview quotes what a resume would do, and starts nothing. A run that has not

@@ -141,7 +141,7 @@ func newResuming(t *testing.T) *resuming {
 
 func (r *resuming) resumer() *flow.Resumer {
 	return &flow.Resumer{
-		Runs: r.s, Quotes: kept{r.s}, Journal: journal(r.dir, flow.OS{}, time.Now), Desk: r.c, Now: time.Now,
+		Runs: r.s, Quotes: kept{r.s}, Journal: journal(r.dir, flow.OS{}, time.Now), Desk: r.c,
 		NewKey: func() string { r.keys++; return fmt.Sprintf("key%d", r.keys) },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}

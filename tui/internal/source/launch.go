@@ -83,7 +83,7 @@ func (s *Source) Resume(ctx context.Context, p route.Plan, desk flow.ResumeDesk)
 	if err != nil {
 		return flow.Launched{}, err
 	}
-	r := &flow.Resumer{Runs: c.Runs, Quotes: c.Quotes, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep, Now: s.Now}
+	r := &flow.Resumer{Runs: c.Runs, Quotes: c.Quotes, Journal: s.Journal, Desk: desk, NewKey: s.NewKey, Sleep: s.Sleep}
 	o := s.continuation(p)
 	o.Run = p.Run.ID
 	out, err := r.Resume(ctx, o)

@@ -146,17 +146,20 @@ func jsonFormat() huma.Format {
 	}
 }
 
+// written is a record that marshal wrote before.
+type written interface{ written() json.RawMessage }
+
 // encodeJSON writes a record as one line. Nothing is written unless all of it
 // can be encoded.
 func encodeJSON(w io.Writer, v any) error {
-	b, made := v.(json.RawMessage) // by marshal, before
-	if !made {
-		var err error
-		if b, err = marshal(v); err != nil {
-			return err
-		}
+	var b json.RawMessage
+	var err error
+	if w, ok := v.(written); ok {
+		b = w.written()
+	} else if b, err = marshal(v); err != nil {
+		return err
 	}
-	_, err := (&net.Buffers{b, {'\n'}}).WriteTo(w) // one behind the other: b is not copied
+	_, err = (&net.Buffers{b, {'\n'}}).WriteTo(w) // one behind the other: b is not copied
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"strings"
 )
@@ -14,22 +13,22 @@ type Conditional struct {
 	IfNoneMatch string `header:"If-None-Match"`
 }
 
-// cacheable is a record of the public catalog. A caller without credential
-// may store it; to anybody else it may hold what is private.
-type cacheable struct {
+// cacheable is a T of the public catalog. A caller without credential may store
+// it; to anybody else it may hold what is private.
+type cacheable[T any] struct {
 	Status       int
 	CacheControl string `header:"Cache-Control"`
 	ETag         string `header:"ETag"`
 	Vary         string `header:"Vary"`
-	Body         json.RawMessage
+	Body         stored[T]
 }
 
-func (s *Server) cacheable(ctx context.Context, c Conditional, v any) (*cacheable, error) {
+func conditionally[T any](ctx context.Context, c Conditional, v T) (*cacheable[T], error) {
 	b, err := marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	out := &cacheable{Status: http.StatusOK, CacheControl: "private, no-store", Vary: "Authorization", Body: b}
+	out := &cacheable[T]{Status: http.StatusOK, CacheControl: "private, no-store", Vary: "Authorization", Body: stored[T]{b}}
 	if callerOf(ctx).known() {
 		return out, nil
 	}

@@ -18,7 +18,7 @@ type benchmarksInput struct {
 	Conditional
 }
 
-func (s *Server) listBenchmarks(ctx context.Context, in *benchmarksInput) (*cacheable, error) {
+func (s *Server) listBenchmarks(ctx context.Context, in *benchmarksInput) (*cacheable[api.Page[api.BenchmarkRecord]], error) {
 	all, err := s.profiles(ctx, func(p core.Profile) bool {
 		return mentions(in.Q, p.Slug, p.Name, p.Description) && equals(in.Runner, p.Runner) && equals(in.Status, p.Status) && offered(in.Capability, offer.Required(p))
 	})
@@ -29,7 +29,7 @@ func (s *Server) listBenchmarks(ctx context.Context, in *benchmarksInput) (*cach
 	if err != nil {
 		return nil, err
 	}
-	return s.cacheable(ctx, in.Conditional, page.Body)
+	return conditionally(ctx, in.Conditional, page.Body)
 }
 
 type slugInput struct {
@@ -37,7 +37,7 @@ type slugInput struct {
 	Conditional
 }
 
-func (s *Server) getBenchmark(ctx context.Context, in *slugInput) (*cacheable, error) {
+func (s *Server) getBenchmark(ctx context.Context, in *slugInput) (*cacheable[api.BenchmarkDetail], error) {
 	all, err := s.profiles(ctx, func(p core.Profile) bool { return p.Slug == in.Slug })
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Server) getBenchmark(ctx context.Context, in *slugInput) (*cacheable, e
 	for _, p := range all {
 		out.Versions = append(out.Versions, offer.Benchmark(p))
 	}
-	return s.cacheable(ctx, in.Conditional, out)
+	return conditionally(ctx, in.Conditional, out)
 }
 
 // profiles lists the benchmarks that the caller sees and the filter keeps.

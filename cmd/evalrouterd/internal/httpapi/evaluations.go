@@ -17,13 +17,13 @@ type newEvaluationInput struct {
 
 // createEvaluation quotes and starts under one key. A repeated key is answered
 // before a second quote is made.
-func (s *Server) createEvaluation(ctx context.Context, in *newEvaluationInput) (*replayable, error) {
+func (s *Server) createEvaluation(ctx context.Context, in *newEvaluationInput) (*replayable[api.RunRecord], error) {
 	o, err := in.once("POST /v1/evaluations", in.RawBody)
 	if err != nil {
 		return nil, err
 	}
 	n := in.Body.value
-	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) {
+	return exactlyOnce[api.RunRecord](s, ctx, o, func() (core.Admitted, error) {
 		quote, err := newQuote(n)
 		if err != nil {
 			return core.Admitted{}, err

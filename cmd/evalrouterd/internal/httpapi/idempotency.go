@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 	"sync"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
@@ -19,12 +22,22 @@ type Keyed struct {
 	Key string `header:"Idempotency-Key" doc:"1 to 128 printable ASCII characters. The same key and body again answer with what the first one did."`
 }
 
-// replayable is an answer that is given again for the same key and body.
-type replayable struct {
+// replayable is an answer with a T that is given again for the same key and body.
+type replayable[T any] struct {
 	Status   int
 	Replayed string `header:"Idempotency-Replayed"`
-	Body     json.RawMessage
+	Body     stored[T]
 }
+
+// stored is a T in the JSON of its first answer.
+type stored[T any] struct{ doc json.RawMessage }
+
+// Schema describes the answer as the record it holds.
+func (stored[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+func (s stored[T]) written() json.RawMessage { return s.doc }
 
 // once is a keyed request: the same three values identify it.
 type once struct{ op, key, hash string }
@@ -54,7 +67,7 @@ func printable(key string) bool {
 
 // exactlyOnce answers from the record if the request succeeded before, and
 // otherwise lets do try, one request of a key at a time.
-func (s *Server) exactlyOnce(ctx context.Context, o once, do func() (core.Admitted, error)) (*replayable, error) {
+func exactlyOnce[T any](s *Server, ctx context.Context, o once, do func() (core.Admitted, error)) (*replayable[T], error) {
 	sc := scopeOf(ctx)
 	unlock, ok := s.keyed.lock(ctx, string(sc.Workspace)+"\n"+o.op+"\n"+o.key, s.o.After(keyWait))
 	if !ok {
@@ -70,7 +83,7 @@ func (s *Server) exactlyOnce(ctx context.Context, o once, do func() (core.Admitt
 	if err != nil {
 		return nil, err
 	}
-	r := &replayable{Status: 200, Body: out.Body}
+	r := &replayable[T]{Status: 200, Body: stored[T]{out.Body}}
 	if out.Replayed {
 		r.Replayed = "true"
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -48,9 +47,9 @@ func (s *Server) getMeta(context.Context, *none) (*answer[api.MetaRecord], error
 	}), nil
 }
 
-func (s *Server) getOpenAPI(context.Context, *none) (*answer[json.RawMessage], error) {
+func (s *Server) getOpenAPI(context.Context, *none) (*answer[stored[any]], error) {
 	b, err := s.description()
-	return reply(json.RawMessage(b)), err
+	return reply(stored[any]{b}), err
 }
 
 // nonceHeader asks a local service to prove that it knows the owner's token.

@@ -21,13 +21,13 @@ type modelsInput struct {
 	Conditional
 }
 
-func (s *Server) listModels(ctx context.Context, in *modelsInput) (*cacheable, error) {
+func (s *Server) listModels(ctx context.Context, in *modelsInput) (*cacheable[api.Page[api.ManagedRoute]], error) {
 	routes := s.routesLike(in.Q, in.Provider, in.Capability)
 	page, err := slicePage("models", routes, in.Paging, core.Target.Name, offer.ManagedRoute)
 	if err != nil {
 		return nil, err
 	}
-	return s.cacheable(ctx, in.Conditional, page.Body)
+	return conditionally(ctx, in.Conditional, page.Body)
 }
 
 func (s *Server) routesLike(q, provider, capability string) []core.Target {
@@ -50,12 +50,12 @@ type routeInput struct {
 	Conditional
 }
 
-func (s *Server) getModel(ctx context.Context, in *routeInput) (*cacheable, error) {
+func (s *Server) getModel(ctx context.Context, in *routeInput) (*cacheable[api.ManagedRoute], error) {
 	t, ok := s.o.Catalog.Route(core.RouteID(in.ID))
 	if !ok {
 		return nil, core.Missing("model route")
 	}
-	return s.cacheable(ctx, in.Conditional, offer.ManagedRoute(t))
+	return conditionally(ctx, in.Conditional, offer.ManagedRoute(t))
 }
 
 type compatibilityInput struct {

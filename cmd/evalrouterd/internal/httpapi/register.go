@@ -218,16 +218,16 @@ type Answer[T any] = answer[T]
 func Reply[T any](v T) *Answer[T] { return reply(v) }
 
 // Replayable is the answer of a request that is carried out once.
-type Replayable = replayable
+type Replayable[T any] = replayable[T]
 
 // Once carries out a request with an idempotency key, or answers as the one
 // before did. do is given what identifies it.
-func (s *Server) Once(ctx context.Context, k Keyed, op string, body []byte, do func(core.Once) (core.Admitted, error)) (*Replayable, error) {
+func Once[T any](s *Server, ctx context.Context, k Keyed, op string, body []byte, do func(core.Once) (core.Admitted, error)) (*Replayable[T], error) {
 	o, err := k.once(op, body)
 	if err != nil {
 		return nil, err
 	}
-	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return do(core.Once{Op: o.op, Key: o.key, Hash: o.hash}) })
+	return exactlyOnce[T](s, ctx, o, func() (core.Admitted, error) { return do(core.Once{Op: o.op, Key: o.key, Hash: o.hash}) })
 }
 
 // QuoteOf is a quote as the wire shows it.

@@ -317,6 +317,14 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// undescribed says that an operation answers with JSON of which nothing is said.
+func undescribed(op map[string]any) bool {
+	at := func(v any, key string) any { m, _ := v.(map[string]any); return m[key] }
+	answer := at(at(at(op["responses"], "200"), "content"), "application/json")
+	schema, _ := at(answer, "schema").(map[string]any)
+	return answer != nil && len(schema) == 0
+}
+
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -339,6 +347,9 @@ func TestOpenAPI(t *testing.T) {
 		}
 		if _, body := op["requestBody"]; body != (rt.Body || rt.Upload) {
 			t.Errorf("%s %s: takes a body %v, described %v", rt.Method, rt.Path, rt.Body, body)
+		}
+		if undescribed(op) && rt.Path != "/v1/openapi.json" {
+			t.Errorf("%s %s: the answer is not described", rt.Method, rt.Path)
 		}
 	}
 	for _, name := range []string{"NewQuote", "NewRun", "RunRecord", "QuoteRecord", "PageRunRecord", "ResultRecord", "Envelope"} {

@@ -18,7 +18,7 @@ type newRunInput struct {
 	With[api.NewRun]
 }
 
-func (s *Server) createRun(ctx context.Context, in *newRunInput) (*replayable, error) {
+func (s *Server) createRun(ctx context.Context, in *newRunInput) (*replayable[api.RunRecord], error) {
 	o, err := in.once("POST /v1/runs", in.RawBody)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Server) createRun(ctx context.Context, in *newRunInput) (*replayable, e
 	if n.QuoteID == "" {
 		return nil, refuseField("quote_id", "required", "a run needs the id of an open quote; nothing was started")
 	}
-	return s.exactlyOnce(ctx, o, func() (core.Admitted, error) { return s.start(ctx, o, n) })
+	return exactlyOnce[api.RunRecord](s, ctx, o, func() (core.Admitted, error) { return s.start(ctx, o, n) })
 }
 
 // start admits the run of a quote. It goes on when the caller leaves.

@@ -147,7 +147,7 @@ func (c *resumeCmd) exec(ctx context.Context, args []string) error {
 		return err
 	}
 	r := &flow.Resumer{
-		Runs: client.Runs, Quotes: client.Quotes, Journal: j, Sleep: c.Sleep, Now: c.Now,
+		Runs: client.Runs, Quotes: client.Quotes, Journal: j, Sleep: c.Sleep,
 		Desk:   &resumeDesk{c.desk(c.App)},
 		NewKey: func() string { return string(evalrouter.NewIdempotencyKey()) },
 	}

@@ -17,8 +17,8 @@ type newInput struct {
 	httpapi.With[api.NewGroup]
 }
 
-func (h *Handlers) create(s *httpapi.Server, ctx context.Context, in *newInput) (*httpapi.Replayable, error) {
-	return s.Once(ctx, in.Keyed, "POST /v1/groups", in.RawBody, func(o core.Once) (core.Admitted, error) {
+func (h *Handlers) create(s *httpapi.Server, ctx context.Context, in *newInput) (*httpapi.Replayable[api.GroupRecord], error) {
+	return httpapi.Once[api.GroupRecord](s, ctx, in.Keyed, "POST /v1/groups", in.RawBody, func(o core.Once) (core.Admitted, error) {
 		n := in.Value()
 		if n.GroupQuoteID == "" {
 			return core.Admitted{}, httpapi.RefuseFields(core.InvalidRequest, "a group needs the id of an open group quote; nothing was started", []api.FieldError{{Path: "group_quote_id", Code: "required"}})

@@ -64,12 +64,12 @@ type createInput struct {
 	httpapi.With[api.BenchmarkManifest]
 }
 
-func (h *Handlers) create(server *httpapi.Server, ctx context.Context, in *createInput) (*httpapi.Replayable, error) {
+func (h *Handlers) create(server *httpapi.Server, ctx context.Context, in *createInput) (*httpapi.Replayable[api.PrivateBenchmark], error) {
 	s, err := h.on()
 	if err != nil {
 		return nil, err
 	}
-	out, err := server.Once(ctx, in.Keyed, "benchmarks", in.RawBody, func(o core.Once) (core.Admitted, error) {
+	out, err := httpapi.Once[api.PrivateBenchmark](server, ctx, in.Keyed, "benchmarks", in.RawBody, func(o core.Once) (core.Admitted, error) {
 		// A caller who has no more patience asks again with the same key.
 		return s.Create(context.WithoutCancel(ctx), httpapi.ScopeOf(ctx), manifest(in.Value()), o, func(b core.OwnBenchmark) ([]byte, error) {
 			return httpapi.Record(record(b))
