@@ -49,8 +49,8 @@ func TestGroupApproval_GRP03(t *testing.T) {
 // groupOf starts a group and reads it.
 func groupOf(t *testing.T, f *apitest.Fake, home string) api.GroupRecord {
 	t.Helper()
-	inTerminal(t, f, home, "", nil, append(pairOfModels, "--yes")...).exit(0)
-	out := watchedInTerminal(t, f, home, "", nil, "group", "list", "--json", "--jq", ".data[0] | @json").exit(0)
+	watchedInTerminal(t, f, home, "", nil, append(pairOfModels, "--yes")...).exit(0)
+	out := inTerminal(t, f, home, "", nil, "group", "list", "--json", "--jq", ".data[0] | @json").exit(0)
 	var g api.GroupRecord
 	if err := json.Unmarshal([]byte(strings.TrimSpace(out)), &g); err != nil {
 		t.Fatalf("%v: %s", err, out)

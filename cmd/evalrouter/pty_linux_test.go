@@ -67,7 +67,8 @@ func inTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string,
 	return terminalOf(t, "evalrouter", f, home, typed, env, args...)
 }
 
-// watchedInTerminal is inTerminal for tests that follow a run.
+// watchedInTerminal is inTerminal for tests in which a run is followed, asked about
+// or resumed while somebody types.
 func watchedInTerminal(t *testing.T, f *apitest.Fake, home, typed string, env []string, args ...string) *terminal {
 	t.Helper()
 	return terminalOf(t, watched, f, home, typed, env, args...)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // watched is the command in this test binary, with the race detector where the
-// tests have it. Whatever follows a run and is interrupted starts it.
+// tests have it.
 const watched = "evalrouter-watched"
 
 // program is the path of a command of the tests: evalrouter as it ships, where it

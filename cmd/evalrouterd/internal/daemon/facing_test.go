@@ -229,7 +229,7 @@ func TestFigures(t *testing.T) {
 	}
 	text := l.figures(t)
 	for _, want := range []string{
-		`evalrouterd_build_info{version="`, `evalrouterd_http_requests_total{route="GET /v1/runs",status="200"} 1`,
+		`evalrouterd_build_info{version="` + shippedVersion(t) + `"} 1`, `evalrouterd_http_requests_total{route="GET /v1/runs",status="200"} 1`,
 		`evalrouterd_http_requests_total{route="GET /v1/runs/{id}",status="404"} 1`, `evalrouterd_http_requests_total{route="/",status="404"} 1`,
 		"evalrouterd_http_request_seconds_count 4", "evalrouterd_runs_active 0", "evalrouterd_ending 0", "evalrouterd_store_commits_total ", "evalrouterd_log_errors_total 0",
 	} {
@@ -267,7 +267,7 @@ func TestHandover(t *testing.T) {
 	next := func() *living {
 		// The variable names the process that the socket is for, as a process
 		// manager sets it between fork and exec.
-		cmd := program(t)
+		cmd := watched(t)
 		cmd.Args = []string{"sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, cmd.Path, "serve", "--data", dir, "--addr", "127.0.0.1:1"}
 		cmd.Path = "/bin/sh"
 		cmd.Env = append(cmd.Env, "LISTEN_FDS=1")
@@ -401,4 +401,18 @@ func TestFacing_RatesThroughAProxy(t *testing.T) {
 	if limited("127.0.0.3", func(int) string { return "198.51.100.7" }) {
 		t.Error("a peer that is no proxy speaks for others")
 	}
+}
+
+// shippedVersion is the version that program says it has.
+func shippedVersion(t *testing.T) string {
+	t.Helper()
+	out, err := program(t, "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if !ok {
+		t.Fatalf("it says %s", out)
+	}
+	return version
 }

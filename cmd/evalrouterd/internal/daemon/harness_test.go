@@ -61,8 +61,8 @@ func limitFiles() {
 	}
 }
 
-// template names a directory whose database has the built-in benchmarks, so
-// that not every daemon of the tests computes them.
+// template names a directory whose database is set up and has the built-in
+// benchmarks, so that not every daemon of the tests begins with that.
 const template = "EVALROUTERD_TEST_TEMPLATE"
 
 func withTemplate(tests func() int) int {
@@ -96,8 +96,8 @@ func furnish(t *testing.T, dir string) {
 	}
 }
 
-// rounds is how often something is repeated: less under the race detector, which
-// looks at the code and not at the odds.
+// rounds is how often something is repeated: less beside the race detector, under
+// which the stage without it plays the rest.
 func rounds(n int) int {
 	if raced {
 		return max(1, n/5)
@@ -120,6 +120,10 @@ func programWithin(t *testing.T, most time.Duration, args ...string) *exec.Cmd {
 	}
 	return cmd
 }
+
+// detected says that the race detector watches what program makes, so that its
+// memory and its time are the detector's.
+func detected() bool { return raced && shipped.Program("evalrouterd") == "" }
 
 // watched is the program in this test binary, for tests that set its clock, its
 // limits or its version, and for those in which many parts of it meet: the race

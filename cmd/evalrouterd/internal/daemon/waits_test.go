@@ -42,7 +42,9 @@ func unreachedRun(t *testing.T, l *living) (connection, run, addr string) {
 // long before it would look by itself.
 func TestWait_EndsWithACheck(t *testing.T) {
 	t.Parallel()
-	l := startLocal(t, t.TempDir())
+	dir := t.TempDir()
+	furnish(t, dir)
+	l := adopt(t, watched(t, "local", "--data", dir, "--port", "0"), dir)
 	connection, run, addr := unreachedRun(t, l)
 	check := func() string {
 		var c struct {
