@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"time"
 
 	evalrouter "github.com/evalrouter/evalrouter/lib"
 	"github.com/evalrouter/evalrouter/lib/api"
