@@ -7,7 +7,8 @@
 //     another program. In memory, where scripts/test puts the databases if there is room, a sync is done at once.
 //   - The server refuses to run as root, so under root it runs as an unprivileged user that the system already has.
 //   - One keeper process stops the server and removes the folder. It waits for the end of a pipe that the kernel
-//     closes whenever the owner ends, so even kill -9 leaves neither a server nor a file behind.
+//     closes whenever the owner ends, so even kill -9 leaves neither a server nor a file behind. What the end of both
+//     leaves, the next cluster in that place removes: their folder is locked for as long as one of them lives.
 //
 // It needs a Unix system.
 package testpg
@@ -63,6 +64,9 @@ func Start(ctx context.Context, bin string, settings ...string) (*Cluster, error
 func StartIn(ctx context.Context, parent, bin string, settings ...string) (*Cluster, error) {
 	cred, err := serverCredential(os.Geteuid())
 	if err != nil {
+		return nil, err
+	}
+	if err := sweep(parent); err != nil {
 		return nil, err
 	}
 	dir, err := makeDir(parent, cred)
@@ -143,6 +147,12 @@ func (c *Cluster) startKeeper() error {
 	c.keeper = exec.Command("sh", "-c", keeperScript, "keeper", c.dir)
 	c.keeper.Dir = "/"
 	c.keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // out of reach of Ctrl-C and of group kills
+	lock, err := hold(c.dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // the keeper has it
+	c.keeper.ExtraFiles = []*os.File{lock}
 	leash, err := c.keeper.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("open the keeper's pipe: %w", err)

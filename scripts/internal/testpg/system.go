@@ -36,7 +36,7 @@ func serverCredential(uid int) (*syscall.Credential, error) {
 // makeDir makes the cluster's folder where the server's user can reach it and a socket path fits.
 func makeDir(first string, cred *syscall.Credential) (string, error) {
 	var errs []error
-	for _, parent := range []string{first, "/tmp", "/var/tmp"} {
+	for _, parent := range []string{first, os.TempDir(), "/tmp", "/var/tmp"} {
 		if cred != nil && !open(parent) {
 			errs = append(errs, fmt.Errorf("%s is closed to other users", parent))
 			continue
@@ -45,7 +45,7 @@ func makeDir(first string, cred *syscall.Credential) (string, error) {
 			errs = append(errs, fmt.Errorf("%s is too long for a socket path", parent))
 			continue
 		}
-		dir, err := os.MkdirTemp(parent, "evalrouter-pg-") // mode 0700
+		dir, err := os.MkdirTemp(parent, prefix) // mode 0700
 		if err != nil {
 			errs = append(errs, err)
 			continue
