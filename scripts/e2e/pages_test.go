@@ -34,7 +34,11 @@ func (s *site) follow(shell, script string, env ...string) output {
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "-euc", script)
+	flags := "-euc"
+	if shell == "fish" { // which has no such options
+		flags = "-c"
+	}
+	cmd := exec.CommandContext(ctx, path, flags, script)
 	cmd.Dir = s.home
 	cmd.Env = append([]string{"HOME=" + s.home, "PATH=" + s.bin + ":/usr/bin:/bin", "LANG=C.UTF-8"}, append(s.env, env...)...)
 	var stdout, stderr bytes.Buffer

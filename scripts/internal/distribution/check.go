@@ -213,6 +213,14 @@ func (c Check) completions(ctx context.Context, home string) error {
 		if out, err := c.command(ctx, shell, "-n", filepath.Join(home, "completions", name)); err != nil {
 			return fmt.Errorf("%s cannot read its completion: %w\n%s", shell, err, out)
 		}
+		if shell != "zsh" {
+			continue
+		}
+		// A file of a folder where zsh looks serves only when its first line says whom.
+		out, err := c.command(ctx, "zsh", "-f", "-c", `fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; print -r -- "${_comps[evalrouter]}"`, "zsh", filepath.Join(home, "completions"))
+		if err != nil || strings.TrimSpace(out) != "_evalrouter" {
+			return fmt.Errorf("zsh does not take up %s: %w\n%s", name, err, out)
+		}
 	}
 	return nil
 }

@@ -55,30 +55,35 @@ complete -o default -F _evalrouter evalrouter
 `
 }
 
+// zsh works where it is evaluated behind compinit, and as a file _evalrouter of
+// $fpath, which zsh itself runs in place of the function of that name.
 func zsh(names string, full bool) string {
-	body := `    if (( CURRENT == 2 )); then
-      compadd -- ` + names + `
-    else
-      _default
-    fi`
+	body := `  if (( CURRENT == 2 )); then
+    compadd -- ` + names + `
+  else
+    _default
+  fi`
 	if full {
-		body = `    local -a found
-    found=( "${(@f)$(evalrouter ` + Asker + ` "${(@)words[2,CURRENT]}" 2>/dev/null)}" )
-    if [[ -n "${found[1]-}" ]]; then
-      compadd -- "${found[@]}"
-    else
-      _default
-    fi`
+		body = `  local -a found
+  found=( "${(@f)$(evalrouter ` + Asker + ` "${(@)words[2,CURRENT]}" 2>/dev/null)}" )
+  if [[ -n "${found[1]-}" ]]; then
+    compadd -- "${found[@]}"
+  else
+    _default
+  fi`
 	}
-	return `# Completion of evalrouter for zsh. In ~/.zshrc, behind compinit:
+	return `#compdef evalrouter
+# Completion of evalrouter for zsh. In ~/.zshrc, behind compinit:
 #   eval "$(evalrouter completion zsh)"
-if (( ! ${+functions[compdef]} )); then
-  print -u2 'evalrouter: put this line behind "autoload -Uz compinit && compinit" in ~/.zshrc'
-else
-  _evalrouter() {
+_evalrouter() {
 ` + body + `
-  }
+}
+if [[ "${funcstack[1]-}" == _evalrouter ]]; then
+  _evalrouter "$@"
+elif (( ${+functions[compdef]} )); then
   compdef _evalrouter evalrouter
+else
+  print -u2 'evalrouter: put this line behind "autoload -Uz compinit && compinit" in ~/.zshrc'
 fi
 `
 }
