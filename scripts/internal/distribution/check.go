@@ -218,8 +218,11 @@ func (c Check) completions(ctx context.Context, home string) error {
 		}
 		// A file of a folder where zsh looks serves only when its first line says whom.
 		out, err := c.command(ctx, "zsh", "-f", "-c", `fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; print -r -- "${_comps[evalrouter]}"`, "zsh", filepath.Join(home, "completions"))
-		if err != nil || strings.TrimSpace(out) != "_evalrouter" {
-			return fmt.Errorf("zsh does not take up %s: %w\n%s", name, err, out)
+		if err != nil {
+			return fmt.Errorf("run zsh: %w\n%s", err, out)
+		}
+		if strings.TrimSpace(out) != "_evalrouter" {
+			return fmt.Errorf("zsh does not take up %s: for evalrouter it has %q", name, out)
 		}
 	}
 	return nil

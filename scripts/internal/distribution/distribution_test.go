@@ -35,7 +35,7 @@ func main() {
 	info, _ := debug.ReadBuildInfo()
 	switch lib.Word(os.Args) {
 	case "completion":
-		fmt.Println(": completes in", os.Args[2])
+		fmt.Println("#compdef evalrouter\n: completes in", os.Args[2])
 	case "demo":
 		fmt.Println("95 %")
 	case "upgrade":
