@@ -15,7 +15,7 @@ import (
 
 // call takes one task to its end by a work: asked, recorded and graded, or
 // settled otherwise. It always reports back exactly once.
-func (r *runner) call(j job, work func(*job) (settled, error)) {
+func (r *runner) call(j *job, work func(*job) (settled, error)) {
 	number, answered := j.number, false
 	j.answered = func() {
 		answered = true
@@ -23,7 +23,7 @@ func (r *runner) call(j job, work func(*job) (settled, error)) {
 	}
 	var s settled
 	err := r.safely(func() (err error) {
-		s, err = work(&j)
+		s, err = work(j)
 		return err
 	})
 	switch {
@@ -53,7 +53,7 @@ func (r *runner) askTask(j *job) (settled, error) {
 
 // salvage settles a task whose call met a fault of ours: a call that may have
 // left is unknown, one that did not is planned again.
-func (r *runner) salvage(j job, fault error) settled {
+func (r *runner) salvage(j *job, fault error) settled {
 	if r.e.calls.Err() != nil {
 		return settled{} // the next start settles it
 	}
@@ -75,9 +75,9 @@ func (r *runner) attempts(j *job) (settled, error) {
 	for {
 		// An error here means that the request must not leave.
 		if err := r.held.Journal.MarkSent(context.Background(), r.id, j.intent); err != nil {
-			return r.unsent(*j, err)
+			return r.unsent(j, err)
 		}
-		out, left := r.ask(*j)
+		out, left := r.ask(j)
 		if left {
 			return settled{}, nil
 		}
@@ -87,20 +87,20 @@ func (r *runner) attempts(j *job) (settled, error) {
 			r.mail.Put(Message{overload: true})
 		}
 		if d.do != again {
-			return r.apply(*j, out, d)
+			return r.apply(j, out, d)
 		}
 		if err := r.retry(j, out, d); err != nil {
 			return settled{}, err
 		}
 		if !r.rest(d.delay) {
-			return r.putBack(*j)
+			return r.putBack(j)
 		}
 	}
 }
 
 // unsent plans a task again whose call could not be marked as sent. When the
 // mark was made after all, nobody knows that the request did not leave but us.
-func (r *runner) unsent(j job, cause error) (settled, error) {
+func (r *runner) unsent(j *job, cause error) (settled, error) {
 	r.e.o.Log.Warn("a call was not made", "run_id", string(r.id), "index", j.intent.Idx, "error", cause.Error())
 	e := r.ended(j, provider.Outcome{Reason: "not_marked"})
 	err := r.persist("void", func(ctx context.Context) error { return r.held.Journal.Replan(ctx, e, core.CallVoided) })
@@ -108,7 +108,7 @@ func (r *runner) unsent(j job, cause error) (settled, error) {
 }
 
 // back reports a task whose call did no work and is to be made again.
-func back(j job) settled {
+func back(j *job) settled {
 	if j.intent.Later() {
 		return settled{unjudged: true}
 	}
@@ -117,7 +117,7 @@ func back(j job) settled {
 
 // ask makes the one request. left is true when the engine stopped waiting for
 // it: the call stays sent, and a restart makes it unknown.
-func (r *runner) ask(j job) (out provider.Outcome, left bool) {
+func (r *runner) ask(j *job) (out provider.Outcome, left bool) {
 	ctx, cancel := context.WithTimeout(r.e.calls, provider.CallTime(j.req.MaxOutput, r.e.o.CallTimeout))
 	defer cancel()
 	out = r.e.heard.ours(j, r.id, j.by.adapter.Call(ctx, j.req))
@@ -130,7 +130,7 @@ func (r *runner) retry(j *job, out provider.Outcome, d decision) error {
 	next.intent.Call = core.CallID(r.e.o.NewCallID())
 	next.intent.Attempt++
 	next.req.Attempt = next.intent.Attempt
-	e, data := r.ended(*j, out), map[string]any{
+	e, data := r.ended(j, out), map[string]any{
 		"index": j.intent.Idx, "attempt": next.intent.Attempt, "reason": reasonOf(out), "delay_seconds": d.delay.Round(time.Millisecond).Seconds(),
 	}
 	err := r.persist("retry", func(ctx context.Context) error {
@@ -143,7 +143,7 @@ func (r *runner) retry(j *job, out provider.Outcome, d decision) error {
 }
 
 // putBack plans a task again whose next attempt was never sent.
-func (r *runner) putBack(j job) (settled, error) {
+func (r *runner) putBack(j *job) (settled, error) {
 	if r.e.dispatch.Err() != nil {
 		return settled{}, nil // the engine stops; a restart voids the intent
 	}
@@ -153,14 +153,15 @@ func (r *runner) putBack(j job) (settled, error) {
 }
 
 // apply carries out a decision that ends the task's calls.
-func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error) {
-	e := r.ended(j, out)
+func (r *runner) apply(j *job, out provider.Outcome, d decision) (settled, error) {
+	if d.do == record {
+		return r.record(j, out)
+	}
 	if j.intent.Judge {
 		d = d.ofJudge(j.by.target)
 	}
+	e := r.ended(j, out)
 	switch d.do {
-	case record:
-		return r.record(j, out)
 	case giveUp:
 		return settled{}, r.persist("give up", func(ctx context.Context) error {
 			return r.held.Journal.GiveUp(ctx, e, endState(out), d.code == core.CodeRefused, d.code)
@@ -178,8 +179,8 @@ func (r *runner) apply(j job, out provider.Outcome, d decision) (settled, error)
 // record keeps an answer, grades it and settles it with its money. The grade
 // comes after the spool has the answer: a grader may take a process down, never
 // what was paid for.
-func (r *runner) record(j job, out provider.Outcome) (settled, error) {
-	r.readPart(&j, &out)
+func (r *runner) record(j *job, out provider.Outcome) (settled, error) {
+	r.readPart(j, &out)
 	resp := r.response(j, out)
 	done, err := r.e.o.Spool.Keep(resp)
 	if err != nil { // the journal may still have room; without both, the call is unknown
@@ -209,10 +210,11 @@ func (r *runner) record(j job, out provider.Outcome) (settled, error) {
 
 // gradeNow is the grade that an answer brings with it, nil when a judge is
 // still to be asked.
-func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
-	a := j.about
+func (r *runner) gradeNow(j *job, out provider.Outcome) *core.Grade {
+	var a answered
 	switch {
 	case j.intent.Judge:
+		a = *j.about
 		a.replies = append(a.replies[:len(a.replies):len(a.replies)], answerOf(out))
 	case r.more(j):
 		return nil
@@ -229,7 +231,7 @@ func (r *runner) gradeNow(j job, out provider.Outcome) *core.Grade {
 }
 
 // more says that somebody is to be asked about a task after this call.
-func (r *runner) more(j job) bool {
+func (r *runner) more(j *job) bool {
 	switch {
 	case r.likely != nil:
 		return j.intent.Part < len(j.asks)-1
@@ -258,7 +260,7 @@ func (r *runner) respond(ctx context.Context, resp core.Response) error {
 }
 
 // response is an answer with its money decided.
-func (r *runner) response(j job, out provider.Outcome) core.Response {
+func (r *runner) response(j *job, out provider.Outcome) core.Response {
 	if out.Usage != nil && !out.Usage.Believable(j.bound, j.outBound) {
 		out.Usage = nil
 	}
@@ -348,7 +350,7 @@ func (r *runner) recordGrade(g core.Grade) error {
 	return r.persist("grade", func(ctx context.Context) error { return r.held.Answers.RecordGrade(ctx, g) })
 }
 
-func (r *runner) ended(j job, out provider.Outcome) core.Ended {
+func (r *runner) ended(j *job, out provider.Outcome) core.Ended {
 	return core.Ended{
 		Run: r.id, Idx: j.intent.Idx, Call: j.intent.Call, Reserved: j.intent.Worst, Judge: j.intent.Judge, Part: j.intent.Part,
 		Outcome: reasonOf(out), Message: out.Message,

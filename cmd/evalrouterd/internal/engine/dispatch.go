@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -12,8 +13,10 @@ import (
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
-// maxDispatch bounds how many calls are journalled in one commit.
-const maxDispatch = 256
+// maxDispatch bounds how many calls are journalled in one commit. Those of a whole
+// run at once would each dial a connection, where the first answers of a quick
+// provider leave one to most of them.
+const maxDispatch = 64
 
 // leaseGrace is how long after a call's deadline its claim still holds.
 const leaseGrace = time.Minute
@@ -21,10 +24,10 @@ const leaseGrace = time.Minute
 // job is one call of a task on its way: to the model, or to a judge.
 type job struct {
 	intent core.Intent
-	by     asker
+	by     *asker
 	task   bundle.Task
-	about  answered // what a judge is asked about
-	parts           // of a task that is asked in parts
+	about  *answered // what a judge is asked about
+	parts            // of a task that is asked in parts
 	req    provider.Request
 	bound  int64 // most input tokens that can be billed
 	// outBound is the same for output, and inputCost what the input alone can
@@ -67,20 +70,17 @@ func (j *job) tries(o provider.Outcome) int {
 // dispatch reserves the next tasks in order and starts their calls.
 func (r *runner) dispatch(ctx context.Context) (started int, err error) {
 	n := min(r.room(), maxDispatch)
-	if r.inflight == 0 {
-		n = min(n, lookahead) // the first calls leave while the tasks of others are read
-	}
 	if r.tight {
 		n = 1 // near the cap, what does not fit would be rendered again and again
 	}
-	places := r.queue.peek(n)
+	places := slices.Collect(r.queue.peek(n))
 	n, err = r.tasksAt(ctx, places)
 	if err != nil || n == 0 {
 		return 0, err
 	}
 	places = places[:n]
 	r.readAhead(n)
-	jobs := make([]job, len(places))
+	jobs := make([]*job, len(places))
 	intents := make([]core.Intent, len(places))
 	for i, p := range places {
 		if jobs[i], err = r.prepare(p); err != nil {
@@ -149,7 +149,7 @@ func (r *runner) capReached(ctx context.Context, worst usd.Micro) error {
 }
 
 // prepare renders a task's request and bounds its cost.
-func (r *runner) prepare(p core.Redo) (job, error) {
+func (r *runner) prepare(p core.Redo) (*job, error) {
 	task := r.task(p.Idx)
 	if r.likely != nil {
 		return r.prepareParts(p, task)
@@ -159,32 +159,32 @@ func (r *runner) prepare(p core.Redo) (job, error) {
 		req.Grader = r.grader // nil where judges decide
 	}
 	req.Key, req.Attempt = r.model.key, p.Attempt+1
-	j, err := r.render(r.model, req)
+	j, err := r.render(&r.model, req)
 	if err != nil {
-		return job{}, fmt.Errorf("task %d: %w", p.Idx, err)
+		return nil, fmt.Errorf("task %d: %w", p.Idx, err)
 	}
 	j.task, j.intent.Idx, j.intent.TaskID, j.intent.Opened = task, p.Idx, task.ID, p.Opened
 	if r.judged != nil {
 		if j.intent.Pledge, err = r.e.o.Adapters.Pledge(r.quote, r.judged, task); err != nil {
-			return job{}, fmt.Errorf("bound the judges of task %d: %w", p.Idx, err)
+			return nil, fmt.Errorf("bound the judges of task %d: %w", p.Idx, err)
 		}
 	}
 	return j, nil
 }
 
 // render is a call with its request's hash and worst case.
-func (r *runner) render(by asker, req provider.Request) (job, error) {
+func (r *runner) render(by *asker, req provider.Request) (*job, error) {
 	body, err := by.adapter.Render(req)
 	if err != nil {
-		return job{}, fmt.Errorf("render request: %w", err)
+		return nil, fmt.Errorf("render request: %w", err)
 	}
-	j := job{by: by, req: req, bound: by.adapter.Bound(req)}
+	j := &job{by: by, req: req, bound: by.adapter.Bound(req)}
 	var worst usd.Micro
 	if worst, j.outBound, err = by.target.Worst(j.bound, req.MaxOutput); err == nil {
 		j.inputCost, err = by.target.Prices.Worst(j.bound, 0)
 	}
 	if err != nil {
-		return job{}, fmt.Errorf("bound request: %w", err)
+		return nil, fmt.Errorf("bound request: %w", err)
 	}
 	j.intent = core.Intent{Call: core.CallID(r.e.o.NewCallID()), Attempt: req.Attempt, Worst: worst, Hash: digest(body)}
 	return j, nil

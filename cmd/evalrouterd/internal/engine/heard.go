@@ -31,8 +31,8 @@ func newHeard(log *slog.Logger, clock Clock) *heard {
 }
 
 // ours puts our sentence in the place of a provider's.
-func (h *heard) ours(j job, run core.RunID, o provider.Outcome) provider.Outcome {
-	t := j.by.target
+func (h *heard) ours(j *job, run core.RunID, o provider.Outcome) provider.Outcome {
+	t := &j.by.target
 	if t.Kind != core.Managed || t.Simulated || o.Message == "" || o.Class == provider.NotSent {
 		return o // sentences about connecting are ours already
 	}

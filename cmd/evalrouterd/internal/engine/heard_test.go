@@ -48,13 +48,13 @@ func TestHeard(t *testing.T) {
 	sentences := map[string]bool{}
 	for _, o := range outcomes {
 		for range 3 {
-			got := h.ours(job{by: asker{target: route}}, "run-1", o)
+			got := h.ours(&job{by: &asker{target: route}}, "run-1", o)
 			if strings.Contains(detailOf(got), "org-4711") || got.Message == "" || got.Class != o.Class || got.Reason != o.Reason || got.Status != o.Status {
 				t.Errorf("%s %s: %+v", o.Class, o.Reason, got)
 			}
 			sentences[got.Message] = true
 		}
-		if got := h.ours(job{by: asker{target: own}}, "run-1", o); got.Message != said {
+		if got := h.ours(&job{by: &asker{target: own}}, "run-1", o); got.Message != said {
 			t.Errorf("the owner of a connection reads %q", got.Message)
 		}
 	}
@@ -66,7 +66,7 @@ func TestHeard(t *testing.T) {
 	}
 	log.Reset()
 	clock.now = clock.now.Add(heardEvery)
-	h.ours(job{by: asker{target: route}}, "run-1", outcomes[0])
+	h.ours(&job{by: &asker{target: route}}, "run-1", outcomes[0])
 	if strings.Count(log.String(), "org-4711") != 1 {
 		t.Error("a minute later nothing is logged")
 	}

@@ -107,7 +107,7 @@ func (r *runner) judge(j *job, a answered) (settled, error) {
 			return s, err
 		}
 		next.ticket = j.ticket
-		*j = next
+		*j = *next
 		one, err := r.attempts(j)
 		s.replies = append(s.replies, settledReply{part, one})
 		if err != nil || one.open == nil {
@@ -163,15 +163,15 @@ func (r *runner) judgePrompt(a answered) (prompt []bundle.Message, nonce string,
 	return prompt, nonce, true, nil
 }
 
-func (r *runner) prepareJudge(a answered, part int, prompt []bundle.Message, nonce string) (job, error) {
+func (r *runner) prepareJudge(a answered, part int, prompt []bundle.Message, nonce string) (*job, error) {
 	judge := r.quote.Judges[part]
 	req := provider.RequestForJudge(judge, prompt)
 	req.Key, req.Attempt = r.judges[part].key, a.tries[part]+1
-	j, err := r.render(r.judges[part], req)
+	j, err := r.render(&r.judges[part], req)
 	if err != nil {
-		return job{}, fmt.Errorf("judge %s of task %d: %w", judge.Target.Name(), a.idx, err)
+		return nil, fmt.Errorf("judge %s of task %d: %w", judge.Target.Name(), a.idx, err)
 	}
-	j.task, j.about = a.task, a
+	j.task, j.about = a.task, &a
 	j.intent.Idx, j.intent.TaskID, j.intent.Judge, j.intent.Part, j.intent.Nonce = a.idx, a.task.ID, true, part, nonce
 	return j, nil
 }
@@ -199,7 +199,7 @@ func (r *runner) resumeJudging() {
 	for r.row.State == core.Running && r.room() > 0 && len(r.unjudged) > 0 {
 		idx := r.unjudged[0]
 		r.unjudged = r.unjudged[1:]
-		j := job{intent: core.Intent{Idx: idx}, ticket: ticket{number: r.begin()}}
+		j := &job{intent: core.Intent{Idx: idx}, ticket: ticket{number: r.begin()}}
 		r.e.o.Spawn(func() { r.call(j, r.resumeTask) })
 	}
 }
@@ -229,7 +229,7 @@ func (r *runner) recorded(ctx context.Context, idx int) (a answered, ok bool, er
 		if err != nil || !ok || len(j.read) < len(j.asks) {
 			return answered{idx: idx}, false, err
 		}
-		return r.whole(j), true, nil
+		return r.whole(&j), true, nil
 	}
 	a = answered{idx: idx, tries: map[int]int{}}
 	if a.task, err = r.e.o.Tasks.Task(ctx, r.quote.Profile, r.order.At(idx)); err != nil {

@@ -10,9 +10,10 @@ import (
 
 // lookahead is how many tasks are read at once, and how many are to be there beyond
 // those that are about to be asked. They are read from the next window places, and
-// no others are kept: tasks can be large.
+// no others are kept: tasks can be large. Whoever waits for a task waits for no more
+// than are dispatched at once.
 const (
-	lookahead = 64
+	lookahead = 256
 	window    = 2 * lookahead
 )
 
@@ -39,7 +40,7 @@ func (r *runner) tasksAt(ctx context.Context, places []core.Redo) (int, error) {
 
 // readNow reads the task at a place, and those next in the queue.
 func (r *runner) readNow(ctx context.Context, idx int) error {
-	want, at := r.unread(window, idx)
+	want, at := r.unread(window, maxDispatch, idx)
 	for {
 		tasks, err := r.e.o.Tasks.TasksAt(ctx, r.quote.Profile, want)
 		if err != nil {
@@ -59,7 +60,7 @@ func (r *runner) readAhead(taken int) {
 	if r.reading || len(r.ahead)-taken >= lookahead {
 		return
 	}
-	want, at := r.unread(taken + window)
+	want, at := r.unread(taken+window, lookahead)
 	if len(want) == 0 {
 		return
 	}
@@ -78,22 +79,25 @@ func (r *runner) readAhead(taken int) {
 	})
 }
 
-// unread gives positions of tasks that are needed first or come next in the
+// unread gives up to n positions of tasks that are needed now or come next in the
 // queue, within so many places, and the place of each. Tasks lie scattered over a
 // benchmark in the order they are asked.
-func (r *runner) unread(within int, first ...int) (want []int, at map[int]int) {
-	at = map[int]int{}
+func (r *runner) unread(within, n int, now ...int) (want []int, at map[int]int) {
+	at = make(map[int]int, n)
 	add := func(idx int) {
 		pos := r.order.At(idx)
 		_, have := r.ahead[idx]
-		if _, wanted := at[pos]; !have && !wanted && len(want) < lookahead {
+		if _, wanted := at[pos]; !have && !wanted && len(want) < n {
 			want, at[pos] = append(want, pos), idx
 		}
 	}
-	for _, idx := range first {
+	for _, idx := range now {
 		add(idx)
 	}
-	for _, p := range r.queue.peek(within) {
+	for p := range r.queue.peek(within) {
+		if len(want) == n {
+			break
+		}
 		add(p.Idx)
 	}
 	return want, at

@@ -24,29 +24,29 @@ type parts struct {
 
 // prepareParts is the first part of a task, with what all others can cost set
 // aside beside it.
-func (r *runner) prepareParts(p core.Redo, task bundle.Task) (job, error) {
+func (r *runner) prepareParts(p core.Redo, task bundle.Task) (*job, error) {
 	asks, err := r.likely.Asks(task)
 	if err != nil {
-		return job{}, fmt.Errorf("task %d: %w", p.Idx, err)
+		return nil, fmt.Errorf("task %d: %w", p.Idx, err)
 	}
-	j, err := r.preparePart(job{task: task, intent: core.Intent{Idx: p.Idx}, parts: parts{asks: asks, had: map[int]int{0: p.Attempt}}}, 0)
+	j, err := r.preparePart(&job{task: task, intent: core.Intent{Idx: p.Idx}, parts: parts{asks: asks, had: map[int]int{0: p.Attempt}}}, 0)
 	if err != nil {
-		return job{}, err
+		return nil, err
 	}
 	j.intent.Opened = p.Opened
 	if j.intent.Pledge, err = r.e.o.Adapters.AsksWorst(r.quote, task, asks[1:]); err != nil {
-		return job{}, fmt.Errorf("bound the parts of task %d: %w", p.Idx, err)
+		return nil, fmt.Errorf("bound the parts of task %d: %w", p.Idx, err)
 	}
 	return j, nil
 }
 
 // preparePart is the call for one part of the task of a job.
-func (r *runner) preparePart(j job, part int) (job, error) {
+func (r *runner) preparePart(j *job, part int) (*job, error) {
 	req := provider.RequestForAsk(r.quote, j.task, j.asks[part])
 	req.Key, req.Attempt = r.model.key, j.had[part]+1
-	next, err := r.render(r.model, req)
+	next, err := r.render(&r.model, req)
 	if err != nil {
-		return job{}, fmt.Errorf("part %d of task %d: %w", part, j.intent.Idx, err)
+		return nil, fmt.Errorf("part %d of task %d: %w", part, j.intent.Idx, err)
 	}
 	next.task, next.parts, next.ticket = j.task, j.parts, j.ticket
 	next.intent.Idx, next.intent.TaskID, next.intent.Part = j.intent.Idx, j.task.ID, part
@@ -58,7 +58,7 @@ func (r *runner) preparePart(j job, part int) (job, error) {
 // whoever must settle it after a fault of ours.
 func (r *runner) askParts(j *job, s settled) (settled, error) {
 	for part := len(j.read); part < len(j.asks); part++ {
-		next, err := r.preparePart(*j, part)
+		next, err := r.preparePart(j, part)
 		if err != nil {
 			return s, err
 		}
@@ -66,7 +66,7 @@ func (r *runner) askParts(j *job, s settled) (settled, error) {
 			s.unjudged = true
 			return s, err
 		}
-		*j = next
+		*j = *next
 		one, err := r.attempts(j)
 		one.earlier = append(s.earlier, s)
 		if s = one; err != nil || s.open == nil {
@@ -108,7 +108,7 @@ func (r *runner) resumeParts(j *job) (settled, error) {
 	if !ok || len(next.read) == len(next.asks) {
 		g := core.Grade{Run: r.id, Idx: j.intent.Idx}
 		if ok {
-			g = r.verdict(j.intent.Idx, r.whole(next))
+			g = r.verdict(j.intent.Idx, r.whole(&next))
 		}
 		g.Unjudged = true
 		return settled{resumed: true}, r.recordGrade(g)
@@ -120,7 +120,7 @@ func (r *runner) resumeParts(j *job) (settled, error) {
 
 // whole is the answer of a task whose parts were all read. A grader that cannot
 // write it cannot read it either: the empty text is a fault of the grader.
-func (r *runner) whole(j job) answered {
+func (r *runner) whole(j *job) answered {
 	a := answered{idx: j.intent.Idx, task: j.task}
 	if text, err := r.likely.Text(j.task, j.read); err == nil {
 		a.answer = bundle.Answer{Text: text, Finish: bundle.FinishStop}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"iter"
 	"sort"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -23,13 +24,19 @@ func (q *queue) empty() bool { return q.left() == 0 }
 // left is how many tasks are to be asked.
 func (q *queue) left() int { return len(q.redo) + max(q.total-q.next, 0) }
 
-// peek gives up to n places without taking them, with the attempts each had.
-func (q *queue) peek(n int) []core.Redo {
-	out := append([]core.Redo(nil), q.redo[:min(n, len(q.redo))]...)
-	for i := q.next; i < q.total && len(out) < n; i++ {
-		out = append(out, core.Redo{Idx: i})
+// peek yields up to n places without taking them, with the attempts each had.
+func (q *queue) peek(n int) iter.Seq[core.Redo] {
+	return func(yield func(core.Redo) bool) {
+		for i := range min(n, q.left()) {
+			next := core.Redo{Idx: q.next + i - len(q.redo)}
+			if i < len(q.redo) {
+				next = q.redo[i]
+			}
+			if !yield(next) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 // take removes the first n places.

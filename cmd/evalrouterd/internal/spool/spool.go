@@ -58,6 +58,8 @@ type Spool struct {
 	mu    sync.Mutex
 	files [2]*half
 	at    int // the file that takes answers
+	// records are the buffers of records that were written, for the next ones.
+	records sync.Pool
 }
 
 type half struct {
@@ -132,7 +134,10 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.
 
 // Keep writes an answer. Call done once the database has it.
 func (s *Spool) Keep(r core.Response) (done func(), err error) {
-	record := scribe.Response(make([]byte, headerSize, headerSize+beside+base64.StdEncoding.EncodedLen(len(r.Raw))), r)
+	buffer := s.buffer(headerSize + beside + base64.StdEncoding.EncodedLen(len(r.Raw)))
+	defer s.recycle(buffer)
+	record := scribe.Response((*buffer)[:headerSize], r)
+	*buffer = record
 	body := record[headerSize:]
 	binary.LittleEndian.PutUint32(record, uint32(len(body)))
 	binary.LittleEndian.PutUint32(record[4:], checksum(body))
@@ -145,6 +150,24 @@ func (s *Spool) Keep(r core.Response) (done func(), err error) {
 	h.size += int64(len(record))
 	h.open++
 	return func() { s.done(h) }, nil
+}
+
+// buffer is empty memory for a record of about so many bytes.
+func (s *Spool) buffer(size int) *[]byte {
+	b, ok := s.records.Get().(*[]byte)
+	if !ok || cap(*b) < size {
+		b = new(make([]byte, 0, size))
+	}
+	return b
+}
+
+// maxBuffer is the largest buffer that is kept for other records.
+const maxBuffer = 64 << 10
+
+func (s *Spool) recycle(b *[]byte) {
+	if cap(*b) <= maxBuffer {
+		s.records.Put(b)
+	}
 }
 
 // turn is the file that takes the next answer.

@@ -27,6 +27,9 @@ type dialect struct {
 	// positional writes $1, $2 … as the driver binds them fastest, and gives which
 	// argument each parameter takes; nil where $1, $2 … are that.
 	positional func(string) (string, []int)
+	// embedded says that the driver is the database: what stands between it and a
+	// write is all that a write costs beyond its own.
+	embedded bool
 	// pipe sends many writes at once; nil where each costs next to nothing.
 	pipe pipe
 	// again says that a transaction failed because of another one, and that
@@ -43,6 +46,15 @@ type dialect struct {
 	empty func(context.Context, *sql.DB) error
 }
 
+// bound is a statement as the driver binds it fastest, and which argument each of
+// its parameters takes; nil where that is the one of its own number.
+func (d dialect) bound(q string) (text string, order []int) {
+	if d.positional == nil {
+		return q, nil
+	}
+	return d.positional(q)
+}
+
 func dialectOf(o Options) dialect {
 	if o.Postgres != "" {
 		return postgresDialect(o)
@@ -54,6 +66,7 @@ func dialectOf(o Options) dialect {
 			return time.Time{}, err
 		},
 		positional: sqlite.Positional,
+		embedded:   true,
 		again:      func(error) bool { return false },
 		identify:   func(context.Context, *sql.Conn) (string, error) { return "", nil },
 		alone:      func(context.Context, *sql.DB) (func(), error) { return func() {}, nil },

@@ -189,7 +189,7 @@ const maxTaskBytes = 8 << 20
 // tasksAtOnce is how many positions one statement names. Its text is always the
 // same, so that a run, which reads its tasks in hundreds of such pieces, has it
 // compiled once; places left over repeat the last position.
-const tasksAtOnce = 64
+const tasksAtOnce = 256
 
 func tasksAtText() string {
 	var b strings.Builder
@@ -201,7 +201,7 @@ func tasksAtText() string {
 }
 
 // TasksAt reads stored tasks by their positions in the benchmark: all of the
-// first 64, or as many of them as fit into 8 MiB, and at least one.
+// first 256, or as many of them as fit into 8 MiB, and at least one.
 func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int) (map[int]bundle.Task, error) {
 	args := make([]any, 1+tasksAtOnce)
 	args[0] = string(id)

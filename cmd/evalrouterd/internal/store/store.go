@@ -84,8 +84,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.migrate(ctx); err != nil {
 		return fmt.Errorf("bring the schema up to date: %w", err)
 	}
+	text, _ := s.dialect.bound(tasksAtText()) // its parameters stand in their order
 	var err error
-	if s.tasksAt, err = s.read.PrepareContext(ctx, tasksAtText()); err != nil {
+	if s.tasksAt, err = s.read.PrepareContext(ctx, text); err != nil {
 		return fmt.Errorf("prepare the reading of tasks: %w", err)
 	}
 	w, err := newWriter(ctx, s.write, s.dialect, s.now, s.gather)

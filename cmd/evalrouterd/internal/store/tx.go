@@ -38,16 +38,27 @@ func (t *tx) stmt(q string) (phrase.Prepared, error) {
 	if s, ok := t.w.stmts[q]; ok {
 		return s, nil
 	}
-	text, order := q, []int(nil)
-	if t.w.dialect.positional != nil {
-		text, order = t.w.dialect.positional(q)
-	}
+	text, order := t.w.dialect.bound(q)
 	s, err := t.w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
 		return phrase.Prepared{}, fmt.Errorf("prepare %q: %w", q, err)
 	}
 	t.w.stmts[q] = phrase.Prepared{Stmt: s, Order: order}
 	return t.w.stmts[q], nil
+}
+
+// direct is a write that the driver prepares itself.
+func (t *tx) direct(q string) (*phrase.Direct, error) {
+	if d, ok := t.w.directs[q]; ok {
+		return d, nil
+	}
+	text, order := t.w.dialect.bound(q)
+	d, err := phrase.PrepareDirect(context.Background(), t.w.conn, text, order)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", q, err)
+	}
+	t.w.directs[q] = d
+	return d, nil
 }
 
 // storable makes every text of a statement one that both databases keep, so that
@@ -68,6 +79,13 @@ func storable(args []any) []any {
 func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err := t.flush(); err != nil {
 		return 0, err
+	}
+	if t.w.dialect.embedded {
+		d, err := t.direct(q)
+		if err != nil {
+			return 0, err
+		}
+		return d.Exec(context.Background(), storable(args))
 	}
 	s, err := t.stmt(q)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
@@ -19,11 +20,29 @@ type Text string
 
 // UnmarshalJSON never fails.
 func (t *Text) UnmarshalJSON(b []byte) error {
+	if s, ok := plain(b); ok {
+		*t = Text(s)
+		return nil
+	}
 	var s string
 	if json.Unmarshal(b, &s) == nil {
 		*t = Text(s)
 	}
 	return nil
+}
+
+// plain is the text of a JSON string that stands in it as it is: most do.
+func plain(b []byte) (string, bool) {
+	if len(b) < 2 || b[0] != '"' {
+		return "", false
+	}
+	in := b[1 : len(b)-1]
+	for _, c := range in {
+		if c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+			return "", false
+		}
+	}
+	return string(in), true
 }
 
 // Word reads a string or a number as text, and anything else as "": error

@@ -21,6 +21,9 @@ func RetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if d, ok := body.Decimal(v, "s"); ok {
 		return d, true
 	}
+	if v == "" {
+		return 0, false
+	}
 	at, err := http.ParseTime(v)
 	if err != nil {
 		return 0, false
