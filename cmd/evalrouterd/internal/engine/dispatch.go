@@ -178,6 +178,7 @@ func (r *runner) render(by *asker, req provider.Request) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render request: %w", err)
 	}
+	req.Body = body
 	j := &job{by: by, req: req, bound: by.adapter.Bound(req)}
 	var worst usd.Micro
 	if worst, j.outBound, err = by.target.Worst(j.bound, req.MaxOutput); err == nil {

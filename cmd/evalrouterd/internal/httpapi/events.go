@@ -59,7 +59,7 @@ func (s *Server) listEvents(ctx context.Context, in *eventsInput) (*answer[api.E
 		case <-changed:
 			stop()
 			if len(in.Types) > 0 {
-				<-s.o.After(typedPause)
+				s.settle(id)
 			}
 			continue
 		case <-wait:
@@ -87,9 +87,28 @@ func Waiting(ctx context.Context, c Changes) (leave func(), err error) {
 	return leave, nil
 }
 
-// typedPause is between two looks for events of some types: a run writes hundreds
-// of others a second.
-const typedPause = 50 * time.Millisecond
+// A run writes hundreds of events a second, of which a look for some types is about
+// few: the next one comes when nothing was written for a moment, as at the run's
+// end, or at last after typedPause.
+const (
+	typedPause = 50 * time.Millisecond
+	moment     = 5 * time.Millisecond
+)
+
+// settle waits until a run has written nothing for a moment.
+func (s *Server) settle(id core.RunID) {
+	for most := s.o.After(typedPause); ; {
+		changed, stop := s.o.Changes.Watch(id)
+		select {
+		case <-changed:
+			continue
+		case <-s.o.After(moment):
+		case <-most:
+		}
+		stop()
+		return
+	}
+}
 
 // eventPage reads a piece of the log. The run is read first: if it had ended
 // by then, the events after that are all there will be, and up to its last

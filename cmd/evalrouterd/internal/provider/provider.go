@@ -38,6 +38,17 @@ type Request struct {
 	Grader bundle.Grader
 	// Attempt counts from 1 and lets simulated targets vary.
 	Attempt int
+	// Body is what Render gave for this request, so that what was hashed is what
+	// is sent; nil where it is to be rendered when it is made.
+	Body []byte
+}
+
+// Rendered is the request's body, made by render where it is not there yet.
+func (r Request) Rendered(render func(Request) ([]byte, error)) ([]byte, error) {
+	if r.Body != nil {
+		return r.Body, nil
+	}
+	return render(r)
 }
 
 // Class is what is known about a call.

@@ -109,7 +109,7 @@ func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome
 	if err != nil {
 		return exchange.Unaddressed(err)
 	}
-	b, err := a.Render(r)
+	b, err := r.Rendered(a.Render)
 	if err != nil {
 		return exchange.Unwritable()
 	}

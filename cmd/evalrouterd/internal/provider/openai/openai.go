@@ -60,7 +60,7 @@ func (a *Adapter) Call(ctx context.Context, r provider.Request) provider.Outcome
 	if err != nil {
 		return exchange.Unaddressed(err)
 	}
-	body, err := a.Render(r)
+	body, err := r.Rendered(a.Render)
 	if err != nil {
 		return exchange.Unwritable()
 	}

@@ -13,6 +13,7 @@ import (
 // locks, the retries, and a list of arguments made anew at every use. It is for
 // one goroutine, and for writes, whose arguments nobody keeps.
 type Direct struct {
+	conn   *sql.Conn
 	stmt   driver.Stmt
 	exec   driver.StmtExecContext
 	order  []int
@@ -21,11 +22,11 @@ type Direct struct {
 
 var errNoExec = errors.New("the driver runs no prepared statement with a context")
 
-// PrepareDirect prepares a statement on a connection, which must stay open as long
-// as the statement is used. order is which argument each parameter takes, nil
+// PrepareDirect prepares a statement on a connection, which nobody else uses as
+// long as the statement is used. order is which argument each parameter takes, nil
 // where that is the one of its own number.
 func PrepareDirect(ctx context.Context, c *sql.Conn, text string, order []int) (*Direct, error) {
-	d := &Direct{order: order}
+	d := &Direct{conn: c, order: order}
 	err := c.Raw(func(dc any) (err error) {
 		in, ok := dc.(driver.ConnPrepareContext)
 		if !ok {
@@ -46,16 +47,19 @@ func PrepareDirect(ctx context.Context, c *sql.Conn, text string, order []int) (
 }
 
 // Exec runs the statement and returns how many rows it touched.
-func (d *Direct) Exec(ctx context.Context, args []any) (int64, error) {
+func (d *Direct) Exec(ctx context.Context, args []any) (n int64, err error) {
 	if err := d.take(args); err != nil {
 		return 0, err
 	}
 	defer clear(d.values) // answers are large, and the next statement may be another one
-	r, err := d.exec.ExecContext(ctx, d.values)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	err = d.conn.Raw(func(any) error { // a driver's connection is to be used in here alone
+		r, err := d.exec.ExecContext(ctx, d.values)
+		if err == nil {
+			n, err = r.RowsAffected()
+		}
+		return err
+	})
+	return n, err
 }
 
 func (d *Direct) take(args []any) error {
@@ -93,4 +97,4 @@ func value(arg any) (driver.Value, error) {
 }
 
 // Close lets go of the statement.
-func (d *Direct) Close() error { return d.stmt.Close() }
+func (d *Direct) Close() error { return d.conn.Raw(func(any) error { return d.stmt.Close() }) }

@@ -21,7 +21,7 @@ func Open(driver, path string) (write, read *sql.DB, err error) {
 	dsn := func(extra ...string) string {
 		q := url.Values{"_pragma": append([]string{
 			"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-			"journal_size_limit(67108864)", "cache_size(-16000)",
+			"journal_size_limit(67108864)", "cache_size(-4000)",
 			// What is dropped is overwritten: an expired answer must not be read
 			// from the file. FAST would leave it in the pages that become free.
 			"secure_delete(ON)",
