@@ -73,7 +73,7 @@ func TestLookahead(t *testing.T) {
 				return say(right(task), 10, 10)
 			})
 			w.rewire(func(o *engine.Options) { o.Tasks = shelf{o.Tasks, new(atomic.Int64), tt.read} })
-			const n = 150
+			const n = 330 // more than three reads
 			id := w.start(n, 1*usd.Dollar, 1)
 			r := w.wait(id)
 			if r.State != core.Completed || r.Tallies[bundle.Right] != n {

@@ -120,6 +120,61 @@ func TestLongPoll(t *testing.T) {
 	})
 }
 
+// Whoever waits for events of some types is not woken by each of the others: the
+// next look comes when the run has been quiet for a moment, and it has a limit.
+func TestLongPoll_OfSomeTypes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		fires time.Duration // the timer that fires
+	}{
+		{"a moment without news", 5 * time.Millisecond},
+		{"news without end", 50 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set, fire := make(chan time.Duration, 64), make(chan time.Time)
+			h := newHarness(t, func(o *httpapi.Options) {
+				o.After = func(d time.Duration) <-chan time.Time {
+					set <- d
+					if d == tt.fires {
+						return fire
+					}
+					return nil
+				}
+			})
+			run := h.live(t)
+			got, waiting := make(chan reply), make(chan struct{}, 64)
+			h.changes.mu.Lock()
+			h.changes.began = func() { waiting <- struct{}{} }
+			h.changes.mu.Unlock()
+			go func() {
+				r, err := h.try("GET", "/v1/runs/"+string(run)+"/events?wait_seconds=20&after=2&type=run.progress", nil)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- r
+			}()
+			for settling := false; !settling; {
+				select {
+				case <-waiting:
+					h.changes.Publish(run)
+				case d := <-set:
+					settling = d == 5*time.Millisecond
+				}
+			}
+			if err := h.store.AppendEvent(t.Context(), run, core.EventProgress, map[string]any{"phase": "running"}); err != nil {
+				t.Fatal(err)
+			}
+			close(fire)
+			var p api.EventPage
+			if (<-got).want(t, 200).into(t, &p); len(p.Data) != 1 || p.Data[0].Type != core.EventProgress {
+				t.Errorf("the page is %+v", p)
+			}
+		})
+	}
+}
+
 func TestEventsOfSomeTypesAreLookedForOnce(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

@@ -1,11 +1,14 @@
 package spool_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/evalrouter/evalrouter/bundle"
@@ -60,6 +63,35 @@ func TestSpool_GivesBackWhatWasKept(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// Answers of all sizes that come at once are kept as they came: their records
+// share no memory.
+func TestSpool_ManyAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "spool")
+	s, _ := open(t, path)
+	want := map[int]core.Response{}
+	var writers sync.WaitGroup
+	for i := range 64 {
+		r := answer(i)
+		r.Raw = bytes.Repeat([]byte{byte(i)}, []int{0, 7, 3_000, 100_000}[i%4])
+		want[i] = r
+		writers.Go(func() {
+			if _, err := s.Keep(r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	_, left := open(t, path)
+	got := map[int]core.Response{}
+	for _, r := range left {
+		got[r.Idx] = r
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
 	}
 }
 

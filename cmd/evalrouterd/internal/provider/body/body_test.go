@@ -42,6 +42,26 @@ func TestReadFault(t *testing.T) {
 	}
 }
 
+// Text reads a string as encoding/json does, and anything else as nothing.
+func FuzzText(f *testing.F) {
+	for _, raw := range []string{`"stop"`, `""`, `"a b\\n"`, `"\\u00e9"`, `"é"`, "\"\xff\"", `null`, `5`, `{"a":"b"}`, `["a"]`, `true`, `"`, `"\\"`, "\"a\tb\"", ``} {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		var want string
+		var got struct{ V body.Text }
+		if json.Unmarshal([]byte(`{"V":`+raw+`}`), &got) != nil {
+			return
+		}
+		if json.Unmarshal([]byte(raw), &want) != nil {
+			want = ""
+		}
+		if string(got.V) != want {
+			t.Errorf("%q was read as %q, want %q", raw, got.V, want)
+		}
+	})
+}
+
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]body.Count{

@@ -77,6 +77,10 @@ func Run(t *testing.T, s Subject) {
 		t.Parallel()
 		reused(t, s)
 	})
+	t.Run("what was rendered is what is sent", func(t *testing.T) {
+		t.Parallel()
+		rendered(t, s)
+	})
 	t.Run("redirect is not followed", func(t *testing.T) {
 		t.Parallel()
 		redirect(t, s)

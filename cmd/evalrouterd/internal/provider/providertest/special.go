@@ -52,6 +52,33 @@ func reused(t *testing.T, s Subject) {
 	}
 }
 
+// rendered: the journal has the hash of what Render gave, so that is what leaves.
+func rendered(t *testing.T, s Subject) {
+	var sent [][]byte
+	a := s.New(toServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := readAll(r)
+		if err != nil {
+			return
+		}
+		sent = append(sent, b)
+		w.Write(s.Good)
+	})))
+	body, err := a.Render(s.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := s.Request
+	kept.Body = append(bytes.Clone(body), ' ')
+	for _, r := range []provider.Request{s.Request, kept} {
+		if o := a.Call(t.Context(), r); o.Class != provider.Answered {
+			t.Fatalf("%+v", o)
+		}
+	}
+	if len(sent) != 2 || !bytes.Equal(sent[0], body) || !bytes.Equal(sent[1], kept.Body) {
+		t.Errorf("sent %q, rendered %q", sent, body)
+	}
+}
+
 // redirect: following one would hand the task, and the key, to another host.
 func redirect(t *testing.T, s Subject) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
