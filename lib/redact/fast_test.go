@@ -117,18 +117,28 @@ func FuzzFast(f *testing.F) {
 	})
 }
 
+// allocations of a call are the fewest of some measurements: a busy machine's
+// collector empties pools in between.
+func allocations(f func()) float64 {
+	least := testing.AllocsPerRun(100, f)
+	for range 9 {
+		least = min(least, testing.AllocsPerRun(100, f))
+	}
+	return least
+}
+
 // Values with nothing to hide go the fast way, which is what makes redacting
 // twice bearable.
 func TestJSON_FastIsTaken(t *testing.T) {
 	in := []byte(`{"role":"user","content":"It said \"no\".\nThen nothing.","usage":{"input_tokens":5},"list":["a","b",1.5,true,null]}`)
 	r := redact.New(redact.Config{})
 	r.JSON(in) // it knows the names now
-	if got := testing.AllocsPerRun(100, func() { r.JSON(in) }); got > 6 {
+	if got := allocations(func() { r.JSON(in) }); got > 6 {
 		t.Errorf("%v allocations, as many as a tree makes", got)
 	}
 	tree := map[string]any{"role": "user", "content": "It said \"no\".\nThen nothing.", "list": []any{"a", "b", json.Number("1.5"), true, nil}}
 	r.Value(tree)
-	if got := testing.AllocsPerRun(100, func() { r.Value(tree) }); got > 3 {
+	if got := allocations(func() { r.Value(tree) }); got > 3 {
 		t.Errorf("%v allocations for a value that is decoded", got)
 	}
 }

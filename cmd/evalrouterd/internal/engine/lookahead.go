@@ -8,10 +8,11 @@ import (
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
-// lookahead is how many tasks are read at once, and how many are to be there beyond
-// those that are about to be asked. They are read from the next window places, and
-// no others are kept: tasks can be large. Whoever waits for a task waits for no more
-// than are dispatched at once.
+// lookahead is how many tasks are read at once beside the run, and how many are to
+// be there beyond those that are about to be asked; of tasks so large that a read
+// gives fewer, as many as are dispatched at once. They are read from the next window
+// places, and no others are kept. Where the run itself reads one that is not there,
+// it reads no more beside it than are dispatched at once.
 const (
 	lookahead = 256
 	window    = 2 * lookahead
@@ -19,7 +20,10 @@ const (
 
 // tasksRead is what was read beside the run's own goroutine, by place. Nothing
 // was where the read failed: whoever needs a task then reads it, and hears why.
-type tasksRead struct{ tasks map[int]bundle.Task }
+type tasksRead struct {
+	tasks map[int]bundle.Task
+	large bool // fewer came than were asked for
+}
 
 // tasksAt reads the tasks of places about to be asked, and gives how many of
 // these, from the first on, are there: the others are on their way.
@@ -57,7 +61,11 @@ func (r *runner) readNow(ctx context.Context, idx int) error {
 // readAhead reads the tasks after those of the next so many places, which are about
 // to be taken, beside everything else: everything waits for the run's own goroutine.
 func (r *runner) readAhead(taken int) {
-	if r.reading || len(r.ahead)-taken >= lookahead {
+	enough := lookahead
+	if r.large {
+		enough = maxDispatch
+	}
+	if r.reading || len(r.ahead)-taken >= enough {
 		return
 	}
 	want, at := r.unread(taken+window, lookahead)
@@ -69,7 +77,7 @@ func (r *runner) readAhead(taken int) {
 		var read tasksRead
 		err := r.safely(func() error {
 			tasks, err := r.e.o.Tasks.TasksAt(r.waiting, r.quote.Profile, want)
-			read.tasks = byPlace(tasks, at)
+			read = tasksRead{byPlace(tasks, at), len(tasks) < len(want)}
 			return err
 		})
 		if err != nil {
@@ -113,7 +121,7 @@ func byPlace(tasks map[int]bundle.Task, at map[int]int) map[int]bundle.Task {
 
 // allRead takes what was read ahead.
 func (r *runner) allRead(read tasksRead) {
-	r.reading = false
+	r.reading, r.large = false, read.large
 	r.keepTasks(read.tasks)
 }
 

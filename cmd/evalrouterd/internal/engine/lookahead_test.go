@@ -73,7 +73,7 @@ func TestLookahead(t *testing.T) {
 				return say(right(task), 10, 10)
 			})
 			w.rewire(func(o *engine.Options) { o.Tasks = shelf{o.Tasks, new(atomic.Int64), tt.read} })
-			const n = 330 // more than three reads
+			const n = 330 // three reads and more
 			id := w.start(n, 1*usd.Dollar, 1)
 			r := w.wait(id)
 			if r.State != core.Completed || r.Tallies[bundle.Right] != n {
@@ -89,6 +89,32 @@ func TestLookahead(t *testing.T) {
 				t.Errorf("asked in another order (-planned +asked):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Tasks of which a read gives few are large: a run keeps few of them.
+func TestLookahead_Large(t *testing.T) {
+	t.Parallel()
+	var read, asked, most atomic.Int64
+	w := newWorld(t, func(task bundle.Task, _ int) provider.Outcome {
+		asked.Add(1)
+		return say(right(task), 10, 10)
+	})
+	w.rewire(func(o *engine.Options) {
+		o.Tasks = shelf{o.Tasks, new(atomic.Int64), func(_ context.Context, _ int64, of func([]int) (map[int]bundle.Task, error), positions []int) (map[int]bundle.Task, error) {
+			some := positions[:min(8, len(positions))]
+			if kept := read.Add(int64(len(some))) - asked.Load(); kept > most.Load() {
+				most.Store(kept)
+			}
+			return of(some)
+		}}
+	})
+	const n = 300
+	if r := w.wait(w.start(n, 1*usd.Dollar, 8)); r.Tallies[bundle.Right] != n {
+		t.Errorf("%s, %v", r.Reason, r.Tallies)
+	}
+	if got := most.Load(); got > 100 {
+		t.Errorf("%d tasks were kept that nobody had asked yet", got)
 	}
 }
 

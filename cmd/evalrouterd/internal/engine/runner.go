@@ -41,6 +41,7 @@ type runner struct {
 	queue      queue
 	ahead      map[int]bundle.Task // tasks read and not yet taken, by place
 	reading    bool                // more of them are on their way
+	large      bool                // the last read gave fewer than it was asked for
 	inflight   int
 	recording  int // of these, the tasks of which every answer is there
 	dispatched int // calls begun by this process

@@ -95,18 +95,23 @@ const (
 	moment     = 5 * time.Millisecond
 )
 
-// settle waits until a run has written nothing for a moment.
+// settle waits until a run has written nothing for a moment. It is not woken by
+// what is written meanwhile.
 func (s *Server) settle(id core.RunID) {
 	for most := s.o.After(typedPause); ; {
 		changed, stop := s.o.Changes.Watch(id)
 		select {
-		case <-changed:
-			continue
 		case <-s.o.After(moment):
 		case <-most:
+			stop()
+			return
 		}
-		stop()
-		return
+		select {
+		case <-changed:
+		default:
+			stop()
+			return
+		}
 	}
 }
 

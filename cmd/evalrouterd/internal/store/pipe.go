@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/postgres"
 )
 
@@ -28,7 +29,7 @@ func (t *tx) later(q string, one bool, args []any) bool {
 	if t.careful || !t.piped || t.w.dialect.pipe == nil {
 		return false
 	}
-	t.waiting = append(t.waiting, postgres.Statement{Query: q, Args: storable(args), One: one})
+	t.waiting = append(t.waiting, postgres.Statement{Query: q, Args: phrase.Storable(args), One: one})
 	return true
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
@@ -191,24 +190,21 @@ const maxTaskBytes = 8 << 20
 // compiled once; places left over repeat the last position.
 const tasksAtOnce = 256
 
-func tasksAtText() string {
-	var b strings.Builder
-	b.WriteString("SELECT pos, doc FROM tasks WHERE profile_id = $1 AND pos IN ($2")
-	for i := range tasksAtOnce - 1 {
-		fmt.Fprintf(&b, ", $%d", i+3)
-	}
-	return b.String() + ")"
-}
+const tasksAtText = "SELECT pos, doc FROM tasks WHERE profile_id = $1 AND pos"
 
 // TasksAt reads stored tasks by their positions in the benchmark: all of the
 // first 256, or as many of them as fit into 8 MiB, and at least one.
 func (s *Store) TasksAt(ctx context.Context, id core.ProfileID, positions []int) (map[int]bundle.Task, error) {
-	args := make([]any, 1+tasksAtOnce)
+	n, stmt := tasksAtOnce, s.tasksAt
+	if len(positions) == 1 {
+		n, stmt = 1, s.taskAt
+	}
+	args := make([]any, 1+n)
 	args[0] = string(id)
-	for i := range tasksAtOnce {
+	for i := range n {
 		args[1+i] = positions[min(i, len(positions)-1)]
 	}
-	rows, err := s.tasksAt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks of %s: %w", id, err)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/history"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 )
 
 //go:embed schema
@@ -57,8 +58,9 @@ type Store struct {
 	gather  time.Duration
 	// claim is under which worker's writes are made (Holding).
 	claim core.Claim
-	// tasksAt is the text of TasksAt, prepared.
-	tasksAt *sql.Stmt
+	// taskAt and tasksAt are the texts of TasksAt for one position and for many,
+	// prepared.
+	taskAt, tasksAt *sql.Stmt
 }
 
 // Open opens or creates the database, brings its schema up to date and
@@ -84,10 +86,12 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.migrate(ctx); err != nil {
 		return fmt.Errorf("bring the schema up to date: %w", err)
 	}
-	text, _ := s.dialect.bound(tasksAtText()) // its parameters stand in their order
-	var err error
-	if s.tasksAt, err = s.read.PrepareContext(ctx, text); err != nil {
-		return fmt.Errorf("prepare the reading of tasks: %w", err)
+	for n, into := range map[int]**sql.Stmt{1: &s.taskAt, tasksAtOnce: &s.tasksAt} {
+		text, _ := s.dialect.bound(phrase.In(tasksAtText, 2, n)) // its parameters stand in their order
+		var err error
+		if *into, err = s.read.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("prepare the reading of tasks: %w", err)
+		}
 	}
 	w, err := newWriter(ctx, s.write, s.dialect, s.now, s.gather)
 	if err != nil {

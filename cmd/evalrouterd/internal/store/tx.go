@@ -47,51 +47,23 @@ func (t *tx) stmt(q string) (phrase.Prepared, error) {
 	return t.w.stmts[q], nil
 }
 
-// direct is a write that the driver prepares itself.
-func (t *tx) direct(q string) (*phrase.Direct, error) {
-	if d, ok := t.w.directs[q]; ok {
-		return d, nil
-	}
-	text, order := t.w.dialect.bound(q)
-	d, err := phrase.PrepareDirect(context.Background(), t.w.conn, text, order)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %q: %w", q, err)
-	}
-	t.w.directs[q] = d
-	return d, nil
-}
-
-// storable makes every text of a statement one that both databases keep, so that
-// what SQLite took never keeps an installation from moving. It changes args,
-// which are a statement's own.
-func storable(args []any) []any {
-	for i, a := range args {
-		if s, ok := a.(string); ok {
-			if kept := core.Storable(s); kept != s {
-				args[i] = kept
-			}
-		}
-	}
-	return args
-}
-
 // exec runs a statement and returns how many rows it touched.
 func (t *tx) exec(q string, args ...any) (int64, error) {
 	if err := t.flush(); err != nil {
 		return 0, err
 	}
 	if t.w.dialect.embedded {
-		d, err := t.direct(q)
+		d, err := t.w.directs.Of(context.Background(), t.w.conn, q, t.w.dialect.bound)
 		if err != nil {
 			return 0, err
 		}
-		return d.Exec(context.Background(), storable(args))
+		return d.Exec(context.Background(), phrase.Storable(args))
 	}
 	s, err := t.stmt(q)
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.ExecContext(context.Background(), s.Arguments(storable(args))...)
+	r, err := s.ExecContext(context.Background(), s.Arguments(phrase.Storable(args))...)
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +95,7 @@ func (t *tx) peek(q string, args ...any) scanner {
 	if err != nil {
 		return failedScan{err}
 	}
-	return s.QueryRowContext(context.Background(), s.Arguments(storable(args))...)
+	return s.QueryRowContext(context.Background(), s.Arguments(phrase.Storable(args))...)
 }
 
 func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
@@ -134,7 +106,7 @@ func (t *tx) rows(q string, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.QueryContext(context.Background(), s.Arguments(storable(args))...)
+	return s.QueryContext(context.Background(), s.Arguments(phrase.Storable(args))...)
 }
 
 // scanner is a row that can be read.

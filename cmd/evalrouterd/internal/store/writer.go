@@ -61,7 +61,7 @@ type writer struct {
 	now     func() time.Time
 	server  postgres.Clock
 	stmts   map[string]phrase.Prepared
-	directs map[string]*phrase.Direct
+	directs phrase.Directs
 	texts   map[insertText]string
 	// identity is the history of commits that this process began on, and
 	// replaced is closed when a connection leads to another one.
@@ -90,7 +90,7 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect, now func() time.Time,
 	}
 	w := &writer{
 		db: db, conn: conn, dialect: d, lock: d.lock, now: now, gather: gather,
-		stmts: map[string]phrase.Prepared{}, directs: map[string]*phrase.Direct{}, texts: map[insertText]string{}, nums: map[core.RunID]int64{},
+		stmts: map[string]phrase.Prepared{}, directs: phrase.Directs{}, texts: map[insertText]string{}, nums: map[core.RunID]int64{},
 		ops: make(chan *op, maxBatch), ended: make(chan struct{}), replaced: make(chan struct{}),
 	}
 	if w.identity, err = d.identify(ctx, conn); err != nil {
@@ -165,11 +165,8 @@ func (w *writer) drop() {
 	for _, s := range w.stmts {
 		s.Close()
 	}
-	for _, d := range w.directs {
-		d.Close()
-	}
 	clear(w.stmts)
-	clear(w.directs)
+	w.directs.Close()
 	if w.conn != nil {
 		w.conn.Close()
 		w.conn = nil

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // Direct is a statement prepared by the driver itself. Whoever owns a connection
@@ -18,6 +19,7 @@ type Direct struct {
 	exec   driver.StmtExecContext
 	order  []int
 	values []driver.NamedValue
+	gone   bool // the driver panicked in it
 }
 
 var errNoExec = errors.New("the driver runs no prepared statement with a context")
@@ -48,18 +50,32 @@ func PrepareDirect(ctx context.Context, c *sql.Conn, text string, order []int) (
 
 // Exec runs the statement and returns how many rows it touched.
 func (d *Direct) Exec(ctx context.Context, args []any) (n int64, err error) {
+	defer func() { clear(d.values) }() // answers are large, and the next statement may be another one
 	if err := d.take(args); err != nil {
 		return 0, err
 	}
-	defer clear(d.values) // answers are large, and the next statement may be another one
-	err = d.conn.Raw(func(any) error { // a driver's connection is to be used in here alone
-		r, err := d.exec.ExecContext(ctx, d.values)
-		if err == nil {
-			n, err = r.RowsAffected()
-		}
+	err = d.conn.Raw(func(any) (err error) { // a driver's connection is to be used in here alone
+		n, err = d.run(ctx)
 		return err
 	})
 	return n, err
+}
+
+// run makes a panic of the driver an error, and ends the statement: a panic that
+// leaves Raw closes the connection under its statements, and one that is still
+// running keeps the lock of its transaction for as long as the process lives.
+func (d *Direct) run(ctx context.Context) (n int64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.Join(fmt.Errorf("the database's driver panicked: %v\n%s", p, debug.Stack()), d.stmt.Close())
+			d.gone = true
+		}
+	}()
+	r, err := d.exec.ExecContext(ctx, d.values)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
 }
 
 func (d *Direct) take(args []any) error {
@@ -96,5 +112,35 @@ func value(arg any) (driver.Value, error) {
 	return driver.DefaultParameterConverter.ConvertValue(arg)
 }
 
+// Directs are the statements of one connection, by their texts.
+type Directs map[string]*Direct
+
+// Of is the statement of a text, prepared at its first use as bound writes it.
+func (all Directs) Of(ctx context.Context, c *sql.Conn, q string, bound func(string) (text string, order []int)) (*Direct, error) {
+	if d, ok := all[q]; ok && !d.gone {
+		return d, nil
+	}
+	text, order := bound(q)
+	d, err := PrepareDirect(ctx, c, text, order)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", q, err)
+	}
+	all[q] = d
+	return d, nil
+}
+
+// Close lets go of all of them, while their connection is still there.
+func (all Directs) Close() {
+	for _, d := range all {
+		d.Close() // it goes with its connection at the latest
+	}
+	clear(all)
+}
+
 // Close lets go of the statement.
-func (d *Direct) Close() error { return d.conn.Raw(func(any) error { return d.stmt.Close() }) }
+func (d *Direct) Close() error {
+	if d.gone {
+		return nil
+	}
+	return d.conn.Raw(func(any) error { return d.stmt.Close() })
+}

@@ -3,18 +3,19 @@ package phrase_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite"
+	"modernc.org/sqlite"
 
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 )
 
-func openDirect(t *testing.T) *sql.Conn {
+func openDirect(t *testing.T) (*sql.DB, *sql.Conn, context.Context) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "a.db"))
 	if err != nil {
@@ -28,7 +29,7 @@ func openDirect(t *testing.T) *sql.Conn {
 	if _, err := c.ExecContext(context.Background(), `CREATE TABLE a (id INTEGER PRIMARY KEY, v, w TEXT CHECK (w <> 'bad'))`); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return db, c, context.Background()
 }
 
 type word string
@@ -38,7 +39,7 @@ type count int
 // What the driver is given directly is stored as what database/sql gives it.
 func TestDirect_StoresWhatDatabaseSQLDoes(t *testing.T) {
 	t.Parallel()
-	c, ctx := openDirect(t), context.Background()
+	_, c, ctx := openDirect(t)
 	d, err := phrase.PrepareDirect(ctx, c, `INSERT INTO a (id, v) VALUES (?, ?)`, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,11 +89,42 @@ func TestDirect_StoresWhatDatabaseSQLDoes(t *testing.T) {
 	}
 }
 
+// A driver that panics leaves no lock behind: the transaction is rolled back, and
+// another connection writes.
+func TestDirect_DriverPanics(t *testing.T) {
+	t.Parallel()
+	if err := sqlite.RegisterScalarFunction("direct_boom", 1, func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { panic("boom") }); err != nil {
+		t.Fatal(err)
+	}
+	db, c, ctx := openDirect(t)
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := phrase.PrepareDirect(ctx, c, `INSERT INTO a (id, v) VALUES (?, direct_boom(1))`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Exec(ctx, []any{1}); err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Fatalf("the panic became %v", err)
+	}
+	if _, err := c.ExecContext(ctx, "ROLLBACK"); err != nil {
+		t.Errorf("roll back: %v", err)
+	}
+	other, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.ExecContext(ctx, `INSERT INTO a (id) VALUES (2)`); err != nil {
+		t.Errorf("another connection cannot write: %v", err)
+	}
+}
+
 // Arguments go where the statement's own order says, it is used again with
 // others, and what the database refuses is told.
 func TestDirect_OrderAndErrors(t *testing.T) {
 	t.Parallel()
-	c, ctx := openDirect(t), context.Background()
+	_, c, ctx := openDirect(t)
 	d, err := phrase.PrepareDirect(ctx, c, `INSERT INTO a (w, id, v) VALUES (?, ?, ?)`, []int{1, 0, 1})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
 )
 
 // Insert is an INSERT of rows of one shape: what is the same in every row
@@ -45,6 +47,33 @@ func (i Insert) Text(n int) string {
 		}
 	}
 	return b.String()
+}
+
+// In is a text that ends in a list of n parameters, the first of which has a number.
+func In(text string, first, n int) string {
+	var b strings.Builder
+	b.WriteString(text + " IN (")
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("$" + strconv.Itoa(first+i))
+	}
+	return b.String() + ")"
+}
+
+// Storable makes every text among arguments one that both databases keep, so that
+// what SQLite took never keeps an installation from moving. It changes args, which
+// are a statement's own.
+func Storable(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			if kept := core.Storable(s); kept != s {
+				args[i] = kept
+			}
+		}
+	}
+	return args
 }
 
 // Prepared is a statement, and which argument each of its parameters takes
