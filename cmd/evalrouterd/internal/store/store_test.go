@@ -467,6 +467,30 @@ func TestProfiles_VersionsNeverChange(t *testing.T) {
 	})
 }
 
+// However many positions are asked for, the first of them are read, each once.
+func TestTasksAt_Many(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, d *db) {
+		p := d.ownProfile("many", 300)
+		for _, tt := range []struct{ asked, want int }{{1, 1}, {2, 2}, {255, 255}, {256, 256}, {257, 256}, {300, 256}} {
+			var at []int
+			for i := range tt.asked {
+				at = append(at, i*7%300) // scattered
+			}
+			tasks, err := d.TasksAt(context.Background(), p.ID, at)
+			d.check(err)
+			if len(tasks) != tt.want {
+				t.Errorf("%d tasks of %d, want %d", len(tasks), tt.asked, tt.want)
+			}
+			for _, pos := range at[:tt.want] {
+				if tasks[pos].ID != fmt.Sprint("t", pos) {
+					t.Errorf("of %d: at %d is %q", tt.asked, pos, tasks[pos].ID)
+				}
+			}
+		}
+	})
+}
+
 func TestConnections_RevisionsAndTenancy(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
