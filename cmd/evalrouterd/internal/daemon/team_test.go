@@ -194,7 +194,7 @@ func TestSecrets_NowhereKept(t *testing.T) {
 	if status := l.as(t, key, "", "GET", "/v1/runs", nil, nil); status != 200 {
 		t.Errorf("the key is answered %d", status)
 	}
-	for _, bad := range []string{key + "x", access[:len(access)-1] + "x", "ers_" + strings.Repeat("canary", 9)} { // a slip is no reason to write it down
+	for _, bad := range []string{key + "x", slip(access), "ers_" + strings.Repeat("canary", 9)} { // a slip is no reason to write it down
 		l.as(t, bad, "", "GET", "/v1/runs?cursor="+url.QueryEscape(bad), nil, nil)
 	}
 	secrets := map[string]string{
