@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/evalrouter/evalrouter/bundle"
 	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/core"
+	"github.com/evalrouter/evalrouter/cmd/evalrouterd/internal/store/phrase"
 	"github.com/evalrouter/evalrouter/lib/usd"
 )
 
@@ -101,13 +101,11 @@ func (r Reader) SamplesAt(ctx context.Context, sc core.Scope, run core.RunID, at
 	if len(at) == 0 || len(at) > samplesAtOnce {
 		return nil, fmt.Errorf("read %d tasks of a run at once: at most %d, and at least one", len(at), samplesAtOnce)
 	}
-	var places strings.Builder
 	args := []any{string(run), string(sc.Workspace)}
 	for i := range samplesAtOnce { // its text is always the same
-		fmt.Fprintf(&places, ", $%d", i+3)
 		args = append(args, at[min(i, len(at)-1)])
 	}
-	rows, err := r.db.QueryContext(ctx, "SELECT "+wholly+fromSamples+"IN ("+places.String()[2:]+")", args...)
+	rows, err := r.db.QueryContext(ctx, phrase.In("SELECT "+wholly+fromSamples, 3, samplesAtOnce), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // Direct is a statement prepared by the driver itself. Whoever owns a connection
-// alone needs none of what database/sql does between a caller and a driver: the
-// locks, the retries, and a list of arguments made anew at every use. It is for
-// one goroutine, and for writes, whose arguments nobody keeps.
+// alone needs little of what database/sql does between a caller and a driver:
+// neither retries nor a list of arguments made anew at every use. It is for one
+// goroutine, and for writes, whose arguments nobody keeps.
 type Direct struct {
 	conn   *sql.Conn
 	stmt   driver.Stmt

@@ -1,5 +1,6 @@
 // Package phrase makes the texts of statements that are used again and again,
-// and puts their arguments in place.
+// puts their arguments in place, and runs writes on a connection that nobody else
+// uses.
 package phrase
 
 import (
